@@ -1,0 +1,1 @@
+"""Arguments, wiring, printing, exit codes: no rule of the domain lives here."""

@@ -1,0 +1,62 @@
+"""Errors as a person or a program reads them, always on stderr.
+
+On a terminal a sentence and a hint; elsewhere one line of JSON, `repocue/error-1` {code, message, hint|null}.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from repocue.contracts import canonical
+from repocue.errors import RepoCueError, UsageError
+
+if TYPE_CHECKING:
+    import click
+
+    from repocue.cli.options import Session
+
+
+def from_click(error: click.ClickException) -> RepoCueError:
+    """click's own complaint about a command line, as one of ours."""
+    import click
+
+    message = error.format_message()
+    message = message[:1].lower() + message[1:] if message[1:2].islower() else message
+    hint = None
+    context = getattr(error, "ctx", None)
+    if context is not None:
+        hint = f"See '{context.command_path} --help'."
+    if isinstance(error, click.UsageError):
+        return UsageError(message, hint=hint)
+    return RepoCueError(message, hint=hint)
+
+
+def document(error: RepoCueError) -> dict[str, object]:
+    """The `repocue/error-1` document of an error."""
+    return {
+        "schema_version": "repocue/error-1",
+        "code": error.code,
+        "message": error.message,
+        "hint": error.hint,
+    }
+
+
+def text(error: RepoCueError) -> str:
+    """The error as a sentence, and the hint on a line of its own."""
+    message = f"repocue: {error.message}\n"
+    return message + f"  hint: {error.hint}\n" if error.hint else message
+
+
+def report(error: RepoCueError, session: Session) -> int:
+    """Print the error in the form that was asked for and return its exit code."""
+    if sys.stderr is not None:
+        as_text = session.format == "text" or (session.format != "json" and sys.stderr.isatty())
+        data = text(error).encode("utf-8", "backslashreplace") if as_text else canonical.document(document(error))
+        try:
+            sys.stderr.flush()
+            sys.stderr.buffer.write(data)
+            sys.stderr.flush()
+        except OSError:
+            pass  # nobody is left to tell; the exit code still says it
+    return error.exit_code

@@ -1,0 +1,198 @@
+"""The options that every command shares, and what they resolve to."""
+
+from __future__ import annotations
+
+import functools
+import os
+import sys
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from repocue.cli import process_clock
+from repocue.errors import CacheError
+
+if TYPE_CHECKING:
+    from repocue.git.worktree import Worktree
+    from repocue.maintenance.request import Request
+    from repocue.store.location import CacheLocation
+
+Progress = Callable[[str, int, "int | None"], None]
+"""Called with (what is being done, how many are done, of how many or None)."""
+
+
+@dataclass(slots=True)
+class Session:
+    """What was typed before the command's name, and what an error report needs to know of the command line."""
+
+    repository: str | None = None
+    cache_dir: str | None = None
+    format: str | None = None
+    quiet: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Invocation:
+    """The shared options of one command, resolved.
+
+    `repository` is a path as typed, relative to the working directory; `cache_dir` is None where neither option
+    nor environment names one; `format` is auto, json or text.
+    """
+
+    repository: str
+    cache_dir: str | None
+    format: str
+    quiet: bool
+
+    @property
+    def environ(self) -> Mapping[str, str]:
+        """The process environment, the one place where the command line hands it on."""
+        return os.environ
+
+    def worktree(self) -> Worktree:
+        """The work tree that `repository` lies in; raises RepositoryError."""
+        from repocue.git import worktree
+
+        return worktree.find(self.repository, self.environ)
+
+    def cache(self) -> CacheLocation:
+        """Where states are kept: `--cache-dir`, else `REPOCUE_CACHE_DIR`, else the user's cache folder."""
+        from repocue.store.location import CacheLocation
+
+        return CacheLocation(self.cache_dir or cache_root(self.environ))
+
+    def request(
+        self, progress: Progress | None = None, *, worktree: Worktree | None = None, repository: str | None = None
+    ) -> Request:
+        """Everything a maintenance operation needs; finds the work tree unless it is given."""
+        from repocue.git import worktree as finder
+        from repocue.maintenance.request import Request
+
+        if worktree is None:
+            worktree = finder.find(repository or self.repository, self.environ)
+        return Request(
+            worktree=worktree,
+            cache=self.cache(),
+            environ=self.environ,
+            elapsed_ms=process_clock.elapsed_ms,
+            clock_method=process_clock.METHOD,
+            now_ms=now_ms,
+            progress=progress,
+        )
+
+
+def now_ms() -> int:
+    """The wall clock, in milliseconds since 1970-01-01 UTC."""
+    return time.time_ns() // 1_000_000
+
+
+def cache_root(environ: Mapping[str, str]) -> str:
+    """The folder of all states where no option names one; raises CacheError where there is no home folder.
+
+    The XDG rules are answered here, because asking the library costs every command its import; a test holds
+    the two to the same answer.
+    """
+    named = environ.get("REPOCUE_CACHE_DIR")
+    if named:
+        return named
+    if sys.platform == "linux":
+        base = environ.get("XDG_CACHE_HOME", "").strip()
+        if base:
+            return os.path.join(base, "repocue")
+        home = environ.get("HOME", "")
+        if os.path.isabs(home):
+            return os.path.join(home, ".cache", "repocue")
+    from platformdirs import user_cache_dir
+
+    try:
+        return user_cache_dir("repocue", appauthor=False)
+    except (KeyError, RuntimeError, OSError) as error:
+        raise CacheError(
+            f"no cache folder can be chosen: {error}", hint="Name one with --cache-dir or REPOCUE_CACHE_DIR."
+        ) from error
+
+
+def _remember(member: str) -> Callable[[click.Context, click.Parameter, Any], Any]:
+    """A callback that leaves an option's value in the session, whichever level it was typed at."""
+
+    def callback(ctx: click.Context, _parameter: click.Parameter, value: Any) -> Any:
+        session = ctx.find_object(Session)
+        if session is not None and value:
+            setattr(session, member, value)
+        return value
+
+    return callback
+
+
+def _shared(*, expose: bool, formats: tuple[str, ...]) -> list[Callable[[Any], Any]]:
+    return [
+        click.option(
+            "-C",
+            "--repository",
+            metavar="PATH",
+            callback=_remember("repository"),
+            expose_value=expose,
+            help="The repository that PATH lies in.  [default: the working directory]",
+        ),
+        click.option(
+            "--cache-dir",
+            metavar="DIR",
+            callback=_remember("cache_dir"),
+            expose_value=expose,
+            help="Keep states in DIR.  [default: $REPOCUE_CACHE_DIR, else the user's cache folder]",
+        ),
+        click.option(
+            "--format",
+            type=click.Choice(formats),
+            callback=_remember("format"),
+            expose_value=expose,
+            is_eager=True,  # so that a usage error in the rest of the line is already printed in this form
+            help="Form of answer and errors; auto is text on a terminal, JSON otherwise.  [default: auto]",
+        ),
+        click.option(
+            "--quiet",
+            is_flag=True,
+            callback=_remember("quiet"),
+            expose_value=expose,
+            help="Show no progress.",
+        ),
+    ]
+
+
+def session_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The shared options before the command's name, as in `repocue -C elsewhere status`."""
+    for option in reversed(_shared(expose=False, formats=("auto", "json", "text"))):
+        function = option(function)
+    return function
+
+
+def common_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the shared options; it is called with `invocation` (an `Invocation`) as a keyword."""
+    return _with_invocation(function, ("auto", "json", "text"))
+
+
+def json_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """`common_options` for a command whose answer is JSON always."""
+    return _with_invocation(function, ("auto", "json"))
+
+
+def _with_invocation(function: Callable[..., Any], formats: tuple[str, ...]) -> Callable[..., Any]:
+    @functools.wraps(function)
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        session = click.get_current_context().find_object(Session) or Session()
+        if session.format and session.format not in formats:
+            raise click.UsageError(f"this command answers in JSON alone, not in {session.format}.")
+        invocation = Invocation(
+            repository=session.repository or ".",
+            cache_dir=session.cache_dir,
+            format=session.format or "auto",
+            quiet=session.quiet,
+        )
+        return function(*args, invocation=invocation, **kwargs)
+
+    for option in reversed(_shared(expose=False, formats=formats)):
+        wrapper = option(wrapper)
+    return wrapper

@@ -1,0 +1,167 @@
+"""Printing: one answer on stdout, progress on a terminal's stderr.
+
+rich is loaded only where a command's text form needs it, or when a bar is really shown.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from repocue.contracts import canonical
+from repocue.errors import RepoCueError
+
+if TYPE_CHECKING:
+    from repocue.cli.options import Invocation, Progress
+
+BAR_DELAY_S = 1.0
+"""A command that ends sooner shows no bar."""
+
+
+class ReaderGone(Exception):
+    """Whoever read our stdout has closed it. Not an error: the command ends silently."""
+
+
+def wants_text(invocation: Invocation) -> bool:
+    """Whether this command answers in text: asked for, or on a terminal with `--format auto`."""
+    if invocation.format == "auto":
+        return sys.stdout is not None and sys.stdout.isatty()
+    return invocation.format == "text"
+
+
+def emit(invocation: Invocation, document: Any, text: Callable[[Any], Any], *, indent: bool = False) -> None:
+    """Print the answer: `document` as canonical JSON, or what `text` makes of it.
+
+    `text` returns a string, or anything rich can render.
+    """
+    if not wants_text(invocation):
+        write(canonical.document(document, indent=indent))
+        return
+    answer = text(document)
+    if isinstance(answer, str):
+        write(answer.rstrip("\n").encode("utf-8", "backslashreplace") + b"\n")
+        return
+    from rich.console import Console
+
+    console = Console(soft_wrap=False, highlight=False)
+    try:
+        console.print(answer)
+    except BrokenPipeError as error:
+        raise ReaderGone from error
+    flush()
+
+
+def write(data: bytes) -> None:
+    """Write `data` to stdout as it is and flush it; raises ReaderGone, or RepoCueError where it cannot be written."""
+    try:
+        if sys.stdout is None:
+            raise OSError("standard output is closed")
+        sys.stdout.flush()
+        sys.stdout.buffer.write(data)
+    except BrokenPipeError as error:
+        raise ReaderGone from error
+    except OSError as error:
+        raise RepoCueError(f"the answer could not be written: {error}", code="output.failed") from error
+    flush()
+
+
+def flush() -> None:
+    """Hand everything printed to the system, so that a failure to do so is seen while it can be told."""
+    try:
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except BrokenPipeError as error:
+        raise ReaderGone from error
+    except OSError as error:
+        _discard_stdout()
+        raise RepoCueError(f"the answer could not be written: {error}", code="output.failed") from error
+
+
+def reader_is_gone() -> bool:
+    """Whether stdout is a pipe or socket whose other end is closed."""
+    import select
+
+    try:
+        poll = select.poll()
+        poll.register(sys.stdout.fileno(), select.POLLOUT)
+        return any(event & (select.POLLERR | select.POLLHUP) for _, event in poll.poll(0))
+    except (OSError, ValueError, AttributeError):
+        return False
+
+
+def _discard_stdout() -> None:
+    """Let the interpreter's last flush succeed: what is buffered can no longer reach anyone."""
+    try:
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, 1)
+        os.close(null)
+    except OSError:
+        pass
+
+
+@contextmanager
+def progress(invocation: Invocation) -> Iterator[Progress | None]:
+    """A place to report progress to, or None where nothing would be shown.
+
+    A bar appears on a terminal's stderr when the work has taken a second, and is removed at the end.
+    """
+    if invocation.quiet or sys.stderr is None or not sys.stderr.isatty():
+        yield None
+        return
+    bar = _Bar()
+    try:
+        yield bar.update
+    finally:
+        bar.close()
+
+
+class _Bar:
+    """A rich progress bar that comes into being after `BAR_DELAY_S`, from a timer's thread."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._stage, self._done, self._total = "Working", 0, None  # type: str, int, int | None
+        self._progress: Any = None
+        self._task: Any = None
+        self._closed = False
+        self._started = time.monotonic()
+        self._timer = threading.Timer(BAR_DELAY_S, self._show)
+        self._timer.daemon = True
+        self._timer.start()
+
+    def update(self, stage: str, done: int, total: int | None) -> None:
+        with self._lock:
+            self._stage, self._done, self._total = stage, done, total
+            if self._progress is not None:
+                self._progress.update(self._task, description=stage, completed=done, total=total)
+
+    def _show(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+        with self._lock:
+            if self._closed:
+                return
+            self._progress = Progress(
+                SpinnerColumn(),
+                TextColumn("{task.description}"),
+                BarColumn(),
+                MofNCompleteColumn(),
+                TimeElapsedColumn(),
+                console=Console(stderr=True),
+                transient=True,
+            )
+            self._task = self._progress.add_task(self._stage, completed=self._done, total=self._total)
+            self._progress.start()
+
+    def close(self) -> None:
+        self._timer.cancel()
+        with self._lock:
+            self._closed = True
+            if self._progress is not None:
+                self._progress.stop()
