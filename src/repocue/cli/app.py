@@ -130,13 +130,15 @@ def run(arguments: list[str]) -> int:
         return result if isinstance(result, int) else 0
     except output.ReaderGone:
         return 0
-    except BrokenPipeError:
-        if output.reader_is_gone():
-            return 0
-        raise
     except (KeyboardInterrupt, click.Abort):
-        return 130
+        return errors_out.report(errors_out.Interrupted(), session)
     except click.ClickException as error:
         return errors_out.report(errors_out.from_click(error), session)
     except RepoCueError as error:
         return errors_out.report(error, session)
+    except BrokenPipeError as error:
+        if output.reader_is_gone():
+            return 0
+        return errors_out.report(errors_out.internal(error), session)
+    except Exception as error:  # noqa: BLE001 - the last boundary: even our own fault is one clear error
+        return errors_out.report(errors_out.internal(error), session)

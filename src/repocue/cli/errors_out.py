@@ -5,6 +5,7 @@ On a terminal a sentence and a hint; elsewhere one line of JSON, `repocue/error-
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,28 @@ if TYPE_CHECKING:
     import click
 
     from repocue.cli.options import Session
+
+
+class Interrupted(RepoCueError):
+    """The user pressed Ctrl-C. What was being written is as it was before."""
+
+    exit_code = 130
+
+    def __init__(self) -> None:
+        super().__init__("interrupted", code="interrupted")
+
+
+def internal(error: Exception) -> RepoCueError:
+    """A fault of ours, as one line; the traceback is shown when `REPOCUE_TRACEBACK` is set."""
+    if os.environ.get("REPOCUE_TRACEBACK"):
+        import traceback
+
+        traceback.print_exception(error)
+    return RepoCueError(
+        f"internal error: {type(error).__name__}: {error}",
+        code="internal",
+        hint="This is a fault in RepoCue. Set REPOCUE_TRACEBACK=1 to see where, and report it.",
+    )
 
 
 def from_click(error: click.ClickException) -> RepoCueError:

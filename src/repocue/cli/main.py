@@ -23,5 +23,5 @@ def main(argv: Sequence[str] | None = None) -> NoReturn:
 
         code = run(arguments)
     except KeyboardInterrupt:
-        code = 130
+        code = 130  # so early that nothing has been done and nothing is loaded to say so
     sys.exit(code)

@@ -9,7 +9,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -54,6 +54,27 @@ def emit(invocation: Invocation, document: Any, text: Callable[[Any], Any], *, i
     except BrokenPipeError as error:
         raise ReaderGone from error
     flush()
+
+
+def fields(pairs: Sequence[tuple[str, str]]) -> str:
+    """Labels and values in two aligned columns; the lines of a value of several stand below each other."""
+    width = max((len(label) for label, _ in pairs), default=0)
+    margin = "\n" + " " * (width + 2)
+    return "\n".join(f"{label:<{width}}  {margin.join(value.splitlines() or [''])}" for label, value in pairs)
+
+
+def table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, title: str | None = None) -> Any:
+    """A rich table of `rows`; a column whose name ends in a blank is aligned to the right, as numbers are."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    made = Table(box=box.SIMPLE_HEAD, title=title, title_justify="left", pad_edge=False)
+    for column in columns:
+        made.add_column(column.strip(), justify="right" if column.endswith(" ") else "left", overflow="fold")
+    for row in rows:
+        made.add_row(*(Text(cell) for cell in row))  # Text, because brackets in a cell are no markup
+    return made
 
 
 def write(data: bytes) -> None:
