@@ -32,6 +32,11 @@ class DirtyFile(NamedTuple):
     where only staged); both None when the path is missing from the work tree. `content_id` alone is None when the
     path exists but could not be read; then a warning is raised. `size_bytes` is the work-tree file's size
     (link text length for a symlink, 0 for a submodule), None when missing.
+
+    Beside git's own letters, `xy` is ".s" for a skip-worktree path that is not checked out (a sparse checkout), ".u"
+    for a path that git itself could not look at (an unreadable folder), and ".m", ".t" or ".d" for an edit, type
+    change or deletion that assume-unchanged or skip-worktree hides from git. Staged deletions are not listed: the
+    index no longer tracks them.
     """
 
     path: str
@@ -67,11 +72,15 @@ class FileStat(NamedTuple):
 
 
 class CachedContent(NamedTuple):
-    """A content id computed earlier, valid while the file's stat is unchanged."""
+    """A content id computed earlier, valid while the file's stat and the rules that turn it into a blob are unchanged.
+
+    `rules` is a digest of those rules: attributes, filter configuration and the path's index entry.
+    """
 
     stat: FileStat
     mode: str
     content_id: str
+    rules: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,8 +137,10 @@ class Observation:
 
     @property
     def is_dirty(self) -> bool:
-        """Whether anything differs from HEAD or is untracked."""
-        return bool(self.dirty or self.untracked or self.unmerged or self.staged or self.unstaged)
+        """Whether anything differs from HEAD or is untracked. Paths left out by a sparse checkout do not count."""
+        if self.staged or self.unstaged or self.untracked or self.unmerged:
+            return True
+        return any(file.xy not in (".s", ".u") for file in self.dirty)
 
 
 class FileRow(NamedTuple):
