@@ -1,0 +1,1 @@
+"""The Claude Code adapter: its events, its usage, its command line, and the runner `repocue-claude-runner`."""
