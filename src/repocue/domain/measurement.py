@@ -1,4 +1,4 @@
-"""Measured values and where they come from (seed, "Codex Adapter"; DESIGN §6).
+"""Measured values and where they come from (ARCHITECTURE, section 6).
 
 Unknown is never zero: a value that was not observed is None beside `NOT_OBSERVED`.
 """
