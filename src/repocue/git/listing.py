@@ -1,0 +1,110 @@
+"""The index as `git ls-files -s -v -z` lists it: `H 100644 <id> 0<TAB>path<NUL>` for each entry, in git order.
+
+On a large repository this is the bulk of a scan, so the answer is first only hashed and counted; the entries are
+parsed when somebody needs them.
+"""
+
+from __future__ import annotations
+
+import re
+from hashlib import sha256
+
+from repocue.contracts.canonical import compact
+from repocue.domain.paths import display
+from repocue.domain.state import IndexEntry
+
+COMMAND = ("ls-files", "-s", "-v", "-z")
+
+_GITLINK = re.compile(rb"\0[A-Za-z?] 160000 ")
+_FLAGGED = re.compile(rb"\0([a-zS]) ([0-7]{6}) ([0-9a-f]+) ([0-3])\t([^\0]*)")
+_ATTRIBUTES = re.compile(rb"\0[A-Za-z?] ([0-7]{6}) ([0-9a-f]+) 0\t((?:[^\0]*/)?\.gitattributes)(?=\0)")
+_STAGES = {"0": 0, "1": 1, "2": 2, "3": 3}
+
+
+class Listing:
+    """One answer of `COMMAND`, with a NUL put before it so that every entry follows one."""
+
+    __slots__ = ("_entries", "_entries_json", "count", "raw", "token")
+
+    def __init__(self, raw: bytes) -> None:
+        self.raw = raw
+        self.token = sha256(raw).hexdigest()
+        """Identifies the answer; equal tokens mean equal entries and flags."""
+        self.count = raw.count(b"\0") - 1
+        self._entries: tuple[IndexEntry, ...] | None = None
+        self._entries_json: bytes | None = None
+
+    def entries(self) -> tuple[IndexEntry, ...]:
+        """All entries, parsed on first use."""
+        if self._entries is None:
+            self._entries = _parse(self.raw)
+        return self._entries
+
+    def entries_json(self) -> bytes:
+        """The canonical text of `[[mode,id,stage,path],...]`, the part that several digests share."""
+        if self._entries_json is None:
+            self._entries_json = compact(self.entries())
+        return self._entries_json
+
+    def gitlinks(self) -> int:
+        """How many entries are submodules."""
+        return len(_GITLINK.findall(self.raw)) if b" 160000 " in self.raw else 0
+
+    def flagged(self) -> list[tuple[str, str, str, bytes]]:
+        """(tag, mode, id, path) of entries that git was told not to look at.
+
+        The tag is S for skip-worktree and a lower-case letter for assume-unchanged (s: both). Unmerged entries
+        cannot be flagged usefully and are left out.
+        """
+        if self.raw.count(b"\0H ") == self.count:
+            return []
+        return [
+            (tag.decode(), mode.decode(), oid.decode(), path)
+            for tag, mode, oid, stage, path in _FLAGGED.findall(self.raw)
+            if stage == b"0"
+        ]
+
+    def attributes(self) -> list[tuple[bytes, bytes, bytes]]:
+        """(mode, id, path) of every tracked `.gitattributes`: git reads those that are not checked out from here."""
+        return _ATTRIBUTES.findall(self.raw) if b".gitattributes\0" in self.raw else []
+
+
+def _parse(raw: bytes) -> tuple[IndexEntry, ...]:
+    if raw.count(b"\0") < 2:
+        return ()
+    new = tuple.__new__
+    modes: dict[str, str] = {}
+    width = raw.index(b" ", 10) - 10
+    stage_at = 10 + width
+    path_at = stage_at + 2
+    if b'\t"' not in raw:
+        try:
+            lines = raw.decode().split("\0")
+        except UnicodeDecodeError:
+            pass
+        else:
+            return tuple(
+                [
+                    new(
+                        IndexEntry,
+                        (
+                            modes.setdefault(line[2:8], line[2:8]),
+                            line[9 : stage_at - 1],
+                            _STAGES[line[stage_at]],
+                            line[path_at:],
+                        ),
+                    )
+                    for line in lines[1:-1]
+                ]
+            )
+    return tuple(
+        [
+            IndexEntry(
+                record[2:8].decode(),
+                record[9 : stage_at - 1].decode(),
+                record[stage_at] - 48,
+                display(record[path_at:]),
+            )
+            for record in raw.split(b"\0")[1:-1]
+        ]
+    )
