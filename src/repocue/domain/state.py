@@ -58,7 +58,7 @@ class Warning(NamedTuple):
     """Something a reader of the answer must know. `code` is a stable kebab-case name; `count` is how many."""
 
     code: str
-    count: int | None = None
+    count: int | None = None  # type: ignore[assignment]  # the contract's word; nobody counts in this tuple
 
 
 class FileStat(NamedTuple):

@@ -1,0 +1,36 @@
+"""`repocue init`: the first snapshot."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from repocue.cli import output
+from repocue.cli.app import Command
+from repocue.cli.options import common_options
+
+if TYPE_CHECKING:
+    from repocue.cli.options import Invocation
+
+
+@click.command(cls=Command, examples=("repocue init", "repocue init path/to/repository"))
+@click.argument("path", required=False, metavar="[PATH]")
+@common_options
+def command(invocation: Invocation, path: str | None) -> None:
+    """Take the first snapshot of a repository.
+
+    PATH is a folder in the repository's work tree (by default what -C names, else the working directory). A repository
+    that has a snapshot already is left as it is. Nothing is written into the repository.
+    """
+    from repocue.maintenance import lifecycle
+
+    with output.progress(invocation) as progress:
+        result = lifecycle.init(invocation.request(progress, repository=path))
+    output.emit(invocation, result.document(), _text)
+
+
+def _text(document: dict[str, Any]) -> str:
+    from repocue.cli.maintenance_text import operation
+
+    return operation(document)

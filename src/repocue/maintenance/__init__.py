@@ -1,0 +1,1 @@
+"""Keeping the picture: init, status, refresh, rebaseline and metrics, from git and the store and nothing else."""

@@ -1,0 +1,206 @@
+"""What cues need of a snapshot, counted when the snapshot is made and carried from one to the next.
+
+A tally is the countable form: a change of few files adjusts it without looking at the others, and must give
+what counting everything anew would give.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from repocue.domain.paths import display, raw, sort_key
+from repocue.domain.state import Summary
+from repocue.maintenance.documents import is_document, rank
+from repocue.maintenance.languages import Languages
+
+if TYPE_CHECKING:
+    from repocue.domain.delta import Change
+    from repocue.domain.state import FileRow
+
+KEPT_AS = "tally"
+"""The name under which the store keeps the current snapshot's tally."""
+
+MAX_DOCUMENTS = 200
+MAX_DEPTH_TWO = 2000
+
+_REGULAR = ("100644", "100755")
+_LINK = "120000"
+
+
+@dataclass(slots=True, kw_only=True)
+class Tally:
+    """Counts over the present files of a snapshot (`tracked_files` alone counts missing ones too).
+
+    `documents` are the first `MAX_DOCUMENTS` in ranked order; `languages` map a name to [files, bytes];
+    `top_level` maps a root file or a depth-one directory (ending in "/") to its files, and `depth_two` likewise.
+    The three maps are kept in the order in which `Summary` shows them.
+    """
+
+    tracked_files: int
+    present_files: int
+    size_bytes: int
+    documents: list[str]
+    documents_total: int
+    languages: dict[str, list[int]]
+    top_level: dict[str, int]
+    depth_two: dict[str, int]
+    language_library: str
+
+
+def summarize(rows: Iterable[FileRow]) -> Summary:
+    """The summary of a snapshot with these rows."""
+    return summary_of(count(rows))
+
+
+def summary_of(tally: Tally) -> Summary:
+    """The summary that a tally stands for."""
+    depth_one = tuple(_without_slash(path) for path in tally.top_level if _is_directory(path))
+    depth_two = [_without_slash(path) for path, _ in zip(tally.depth_two, range(MAX_DEPTH_TWO), strict=False)]
+    return Summary(
+        tracked_files=tally.tracked_files,
+        present_files=tally.present_files,
+        size_bytes=tally.size_bytes,
+        documents=tuple(tally.documents),
+        documents_total=tally.documents_total,
+        languages=tuple((name, files, size) for name, (files, size) in tally.languages.items()),
+        top_level=tuple(tally.top_level.items()),
+        directories=(depth_one, tuple(depth_two)),
+        depth_two_total=len(tally.depth_two),
+        language_library=tally.language_library,
+    )
+
+
+def count(rows: Iterable[FileRow]) -> Tally:
+    """The tally of these rows, counted from nothing."""
+    tally = _Counter(Languages())
+    for row in rows:
+        tally.add(row)
+    return tally.result([])
+
+
+def adjust(tally: Tally, changes: Sequence[Change]) -> Tally | None:
+    """The tally after `changes`, or None where only counting everything anew can tell.
+
+    That is so where another version of the library named the languages, and where a listed document went while
+    unlisted ones wait for its place.
+    """
+    counter = _Counter(Languages())
+    if counter.languages.library != tally.language_library:
+        return None
+    counter.start(tally)
+    for change in changes:
+        if change.before is not None:
+            counter.remove(change.before)
+        if change.after is not None:
+            counter.add(change.after)
+    gone = counter.documents_gone.difference(counter.documents)
+    if gone.intersection(tally.documents) and tally.documents_total > len(tally.documents):
+        return None
+    return counter.result([path for path in tally.documents if path not in counter.documents_gone])
+
+
+class _Counter:
+    """Collects counts by folder and by language, then sorts them once."""
+
+    def __init__(self, languages: Languages) -> None:
+        self.languages = languages
+        self.tracked = self.present = self.size = self.documents_total = 0
+        self.documents: set[str] = set()
+        self.documents_gone: set[str] = set()
+        self._by_language: dict[str, list[int]] = {}
+        self._folders: dict[str, int] = {}
+        self._top_level: dict[str, int] = {}
+        self._depth_two: dict[str, int] = {}
+
+    def start(self, tally: Tally) -> None:
+        self.tracked, self.present, self.size = tally.tracked_files, tally.present_files, tally.size_bytes
+        self.documents_total = tally.documents_total
+        self._by_language = {name: list(counts) for name, counts in tally.languages.items()}
+        self._top_level = dict(tally.top_level)
+        self._depth_two = dict(tally.depth_two)
+
+    def add(self, row: FileRow) -> None:
+        self.tracked += 1
+        if row[4] is not None:
+            self._count(row, 1)
+
+    def remove(self, row: FileRow) -> None:
+        self.tracked -= 1
+        if row[4] is not None:
+            self._count(row, -1)
+
+    def _count(self, row: FileRow, sign: int) -> None:
+        path, _, _, _, mode, _, size, _ = row
+        self.present += sign
+        if size is not None:
+            self.size += sign * size
+        if path[0] != '"':
+            folder, _, name = path.rpartition("/")
+        else:
+            parent, _, last = raw(path).rpartition(b"/")
+            folder, name = display(parent), last.decode("latin-1")
+        if folder:
+            self._folders[folder] = self._folders.get(folder, 0) + sign
+        else:
+            self._top_level[path] = self._top_level.get(path, 0) + sign
+        if mode in _REGULAR:
+            language = self.languages.name(name)
+            if language is not None:
+                counts = self._by_language.get(language)
+                if counts is None:
+                    counts = self._by_language[language] = [0, 0]
+                counts[0] += sign
+                counts[1] += sign * (size or 0)
+        elif mode == _LINK:
+            language = self.languages.name(name)
+        else:
+            return
+        if is_document(name, language):
+            self._document(path, sign)
+
+    def _document(self, path: str, sign: int) -> None:
+        self.documents_total += sign
+        if sign > 0:
+            self.documents.add(path)
+        else:
+            self.documents_gone.add(path)
+
+    def result(self, documents: list[str]) -> Tally:
+        """The tally; `documents` are the listed ones of before that have not gone."""
+        for folder, files in self._folders.items():
+            parts = raw(folder).split(b"/")
+            for depth, counts in ((1, self._top_level), (2, self._depth_two)):
+                if len(parts) >= depth:
+                    key = display(b"/".join(parts[:depth]) + b"/")
+                    counts[key] = counts.get(key, 0) + files
+        ranked = sorted(self.documents.union(documents), key=rank)
+        return Tally(
+            tracked_files=self.tracked,
+            present_files=self.present,
+            size_bytes=self.size,
+            documents=ranked[:MAX_DOCUMENTS],
+            documents_total=self.documents_total,
+            languages=dict(
+                sorted(
+                    ((name, counts) for name, counts in self._by_language.items() if counts[0]),
+                    key=lambda item: (-item[1][1], item[0]),
+                )
+            ),
+            top_level=_in_order(self._top_level),
+            depth_two=_in_order(self._depth_two),
+            language_library=self.languages.library,
+        )
+
+
+def _in_order(counts: dict[str, int]) -> dict[str, int]:
+    return {path: counts[path] for path in sorted(counts, key=sort_key) if counts[path]}
+
+
+def _is_directory(path: str) -> bool:
+    return path.endswith("/") or (path[0] == '"' and path.endswith('/"'))
+
+
+def _without_slash(path: str) -> str:
+    return path[:-1] if path[0] != '"' else display(raw(path)[:-1])

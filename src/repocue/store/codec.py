@@ -1,0 +1,122 @@
+"""How values become columns and come back. Whatever does not come back whole is a damaged database."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, TypeVar
+
+import msgspec
+
+from repocue.contracts import canonical
+from repocue.domain.paths import display, raw
+from repocue.domain.rows import CLEAN
+from repocue.domain.state import FileRow
+from repocue.store.faults import damaged
+
+T = TypeVar("T")
+
+ROW_COLUMNS = "path, index_mode, index_id, size_bytes, xy, mode, content_id, stages"
+CLEAN_COLUMNS = "path, valid_from, index_mode, index_id, size_bytes"
+
+
+def clean_parameters(rows: Iterable[FileRow], snapshot: int) -> Iterator[tuple[Any, ...]]:
+    """The parameters of `CLEAN_COLUMNS` for those rows that are clean, lazily and in order."""
+    from_hex = bytes.fromhex
+    modes: dict[str, int] = {}
+    for path, index_mode, index_id, _, _, _, size_bytes, xy in rows:
+        if xy == CLEAN:
+            assert index_mode is not None
+            assert index_id is not None
+            mode = modes.get(index_mode)
+            if mode is None:
+                mode = modes[index_mode] = int(index_mode)
+            name = path.encode() if path[0] != '"' else raw(path)
+            yield name, snapshot, mode, from_hex(index_id), size_bytes
+
+
+def row_parameters(row: FileRow, snapshot: int) -> tuple[Any, ...]:
+    """The parameters of `path, valid_from, index_mode, …` (`ROW_COLUMNS` with valid_from second) for any row."""
+    clean = row.xy == CLEAN
+    return (
+        raw(row.path),
+        snapshot,
+        _mode(row.index_mode),
+        _id(row.index_id),
+        row.size_bytes,
+        None if clean else row.xy,
+        None if clean else _mode(row.mode),
+        None if clean else _id(row.content_id),
+        canonical.compact(row.stages).decode() if row.stages else None,
+    )
+
+
+def rows_of(answer: Iterable[tuple[Any, ...]], path: str) -> list[FileRow]:
+    """The rows of an answer with `ROW_COLUMNS`; `path` is the database's, for the error."""
+    modes: dict[int | None, str | None] = {None: None}
+    new = tuple.__new__
+    rows: list[FileRow] = []
+    try:
+        for name, index_mode, index_id, size_bytes, xy, mode, content_id, stages in answer:
+            text_mode = modes.get(index_mode)
+            if text_mode is None and index_mode is not None:
+                text_mode = modes[index_mode] = f"{index_mode:06d}"
+            oid = index_id.hex() if index_id is not None else None
+            try:
+                text = name.decode()
+                if text[0] == '"':
+                    text = display(name)
+            except UnicodeDecodeError:
+                text = display(name)
+            if xy is None:
+                rows.append(new(FileRow, (text, text_mode, oid, (), text_mode, oid, size_bytes, CLEAN)))
+                continue
+            rows.append(
+                FileRow(
+                    text,
+                    text_mode,
+                    oid,
+                    _stages(stages),
+                    None if mode is None else f"{mode:06d}",
+                    None if content_id is None else content_id.hex(),
+                    size_bytes,
+                    xy,
+                )
+            )
+    except (AttributeError, IndexError, TypeError, ValueError, msgspec.MsgspecError) as error:
+        raise damaged(path, f"a file row cannot be read ({error})") from error
+    return rows
+
+
+def pack(value: Any) -> tuple[bytes, str]:
+    """The compact JSON of a value, and its digest."""
+    data = canonical.compact(value)
+    return data, canonical.digest(data)
+
+
+def unpack(data: bytes, digest: str, kind: type[T], path: str) -> T:
+    """The inverse of `pack`, checked against digest and type; raises CacheDamaged."""
+    if canonical.digest(data) != digest:
+        raise damaged(path, "kept values do not match their digest")
+    return decode(data, kind, path)
+
+
+def decode(data: bytes | str, kind: type[T], path: str) -> T:
+    """JSON text as a value of type `kind`; raises CacheDamaged."""
+    try:
+        return msgspec.json.decode(data, type=kind)
+    except msgspec.MsgspecError as error:
+        raise damaged(path, f"kept values cannot be read ({error})") from error
+
+
+def _mode(text: str | None) -> int | None:
+    return None if text is None else int(text)
+
+
+def _id(text: str | None) -> bytes | None:
+    return None if text is None else bytes.fromhex(text)
+
+
+def _stages(text: str | None) -> tuple[tuple[str, str, int], ...]:
+    if text is None:
+        return ()
+    return msgspec.json.decode(text, type=tuple[tuple[str, str, int], ...])

@@ -1,0 +1,92 @@
+"""Where states live: `<cache root>/<repository id>/state.db`, folders 0700 and files 0600 (DESIGN §4)."""
+
+from __future__ import annotations
+
+import errno
+import os
+from dataclasses import dataclass
+
+from repocue.errors import CacheError
+
+FOLDER_MODE = 0o700
+FILE_MODE = 0o600
+
+
+@dataclass(frozen=True, slots=True)
+class CacheLocation:
+    """The folder of all states. `root` may be relative and need not exist; nothing is created until `create`."""
+
+    root: str
+
+    def folder(self, repository_id: str) -> str:
+        """The folder of one repository's state."""
+        return os.path.join(os.path.abspath(self.root), repository_id)
+
+    def state_path(self, repository_id: str) -> str:
+        """The state database of one repository."""
+        return os.path.join(self.folder(repository_id), "state.db")
+
+    def lock_path(self, repository_id: str) -> str:
+        """The file whose lock a writer holds; it is never removed, because that would let two hold it."""
+        return os.path.join(self.folder(repository_id), "state.lock")
+
+    def create(self, repository_id: str) -> str:
+        """Create the repository's folder and what is missing above it, durably; returns the folder.
+
+        Folders made here are 0700 whatever the umask adds; existing ones are left as they are. Raises CacheError.
+        """
+        folder = self.folder(repository_id)
+        missing = []
+        path = folder
+        while not os.path.lexists(path):
+            missing.append(path)
+            path = os.path.dirname(path)
+        try:
+            for path in reversed(missing):
+                try:
+                    os.mkdir(path, FOLDER_MODE)
+                except FileExistsError:
+                    continue  # another command was faster
+                sync_folder(os.path.dirname(path))
+            if not os.path.isdir(folder):
+                raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), folder)
+        except OSError as error:
+            raise folder_error(error, path) from error
+        return folder
+
+
+def sync_folder(path: str) -> None:
+    """Make the names in a folder durable. A file system that cannot do that for folders is left as it is."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP):
+            raise
+    finally:
+        os.close(descriptor)
+
+
+def folder_error(error: OSError, path: str) -> CacheError:
+    """The error for a cache folder that cannot be created, entered or written."""
+    from repocue.errors import CacheFull
+
+    where = error.filename if isinstance(error.filename, str) else path
+    if error.errno in (errno.ENOTDIR, errno.EEXIST):
+        return CacheError(
+            f"the cache folder cannot be used: {where} is not a folder",
+            code="cache.not-a-folder",
+            hint="Name another one with --cache-dir or REPOCUE_CACHE_DIR.",
+        )
+    if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+        return CacheFull(
+            f"no room left for the cache at {where}",
+            hint="Free some space and run the command again; no state was lost.",
+        )
+    if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+        return CacheError(
+            f"the cache cannot be written: {where}: {error.strerror}",
+            code="cache.read-only",
+            hint="Make the folder writable, or name another one with --cache-dir or REPOCUE_CACHE_DIR.",
+        )
+    return CacheError(f"the cache folder cannot be used: {where}: {error.strerror}", code="cache.io")
