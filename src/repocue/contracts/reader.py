@@ -17,7 +17,18 @@ from repocue.contracts.problems import Problem, contract_error, pointer, shown
 from repocue.contracts.registry import NO_CONTEXT, Context
 from repocue.errors import ContractError
 
-__all__ = ["Context", "Limits", "check", "convert", "identify", "problems", "read", "read_canonical", "read_json"]
+__all__ = [
+    "DEFAULT_LIMITS",
+    "Context",
+    "Limits",
+    "check",
+    "convert",
+    "identify",
+    "problems",
+    "read",
+    "read_canonical",
+    "read_json",
+]
 
 T = TypeVar("T")
 

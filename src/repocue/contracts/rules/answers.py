@@ -18,7 +18,12 @@ _MAX_EXIT_CODE = 255
 
 
 def task_answer(answer: Mapping[str, Any], _context: Context) -> Iterator[Problem]:
-    """The rules of `repocue/task-answer-1`."""
+    """The rules of `repocue/task-answer-1`:
+
+    - benchmark_id, items' ids and commands' ids are ids; items and commands stand once each.
+    - An item's and a claim's sources are not empty and stand once each; claims and uncertainties are not empty.
+    - exit_code is 0 to 255.
+    """
     yield from _common(answer)
     commands = answer["commands"]
     for position, command in enumerate(commands):
@@ -31,7 +36,11 @@ def task_answer(answer: Mapping[str, Any], _context: Context) -> Iterator[Proble
 
 
 def cache_answer(answer: Mapping[str, Any], _context: Context) -> Iterator[Problem]:
-    """The rules of `repocue/cache-answer-1`."""
+    """The rules of `repocue/cache-answer-1`:
+
+    - benchmark_id and items' ids are ids; items stand once each.
+    - An item's and a claim's sources are not empty and stand once each; claims and uncertainties are not empty.
+    """
     yield from _common(answer)
 
 

@@ -11,7 +11,10 @@ from repocue.contracts.rules.common import repeated
 
 
 def bundle(document: Mapping[str, Any], _context: Context) -> Iterator[Problem]:
-    """The rules of kind assessment-bundle: each attempt or step is judged at most once. Other kinds pass."""
+    """The rules of an assessment bundle:
+
+    - Each attempt, or step, is judged at most once.
+    """
     if document["kind"] != "assessment-bundle":
         return
     subject = "attempt" if document["schema_version"].startswith("repocue/task-") else "step"

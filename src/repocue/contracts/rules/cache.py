@@ -13,7 +13,14 @@ from repocue.domain import times, tokens
 
 
 def benchmark(document: Mapping[str, Any], context: Context) -> Iterator[Problem]:
-    """The rules of `repocue/cache-benchmark-1`: pairs match, and rates are those of this model."""
+    """The rules of `repocue/cache-benchmark-1`:
+
+    - The task keeps its own rules and is no verification.
+    - Ids of prompts and steps stand once each; a step's prompt exists; cycle is null exactly for probes.
+    - Cycles are numbered 1, 2, … without gaps. A pair is one cycle: its baseline and its cache steps name the same
+      prompts in the same order.
+    - Rates are dated no later than today (UTC) and hold for exactly this model and API version.
+    """
     yield from under("/task", task(document["task"], context))
     if document["task"]["kind"] == "verification":
         yield Problem("/task/kind", "must be discovery or explanation: requests run no commands")
@@ -34,7 +41,10 @@ def benchmark(document: Mapping[str, Any], context: Context) -> Iterator[Problem
 
 
 def request(document: Mapping[str, Any], _context: Context) -> Iterator[Problem]:
-    """The rules of `repocue/cache-request-1`."""
+    """The rules of `repocue/cache-request-1`:
+
+    - cycle is null exactly for probes; estimated_tokens is ceil(body_bytes / 4).
+    """
     yield from _cycle_problem(document, "")
     estimate = tokens.estimate(document["body_bytes"])
     if document["estimated_tokens"] != estimate:
@@ -42,7 +52,12 @@ def request(document: Mapping[str, Any], _context: Context) -> Iterator[Problem]
 
 
 def observation(document: Mapping[str, Any], _context: Context) -> Iterator[Problem]:
-    """The rules of `repocue/cache-observation-1`: attempted state, containment and duration."""
+    """The rules of `repocue/cache-observation-1`:
+
+    - The attempt's times contain the request's; duration_ms is the request's end minus its start; these three are
+      null together, and then there is no status, response, request id or written byte.
+    - A response body has a status, and its file is null exactly where it was withheld.
+    """
     started, finished = times.epoch_ms(document["started_at"]), times.epoch_ms(document["finished_at"])
     if finished < started:
         yield Problem("/finished_at", f"lies before the start, {document['started_at']}")

@@ -26,7 +26,12 @@ CUE_CONTRACTS = {
 
 
 def version_3(report: Mapping[str, Any], context: Context) -> Iterator[Problem]:
-    """The rules of `repocue/evaluation-3`: the report and its observation speak of the same run."""
+    """The rules of `repocue/evaluation-3`:
+
+    - condition_order is the condition's place in the list of five.
+    - The observation is of the report's condition, run index, HEAD, snapshot, benchmark and answer contract, and
+      keeps the rules of its own contract.
+    """
     yield from _fixed_order(report)
     if "runner" in report:
         yield from _runner_problems(report, runner.VERSION_3)
@@ -34,7 +39,19 @@ def version_3(report: Mapping[str, Any], context: Context) -> Iterator[Problem]:
 
 
 def version_4(report: Mapping[str, Any], context: Context) -> Iterator[Problem]:
-    """The rules of `repocue/evaluation-4`, of either kind."""
+    """The rules of `repocue/evaluation-4`:
+
+    - With order_policy fixed, condition_order is the condition's place in the list of five.
+    - The cue has its condition's contract; estimated_tokens is ceil(bytes / 4) and within the budget; only direct has
+      no bytes; only structural-oracle has structural members.
+    - captures is there exactly when a runner ran; both captures agree, and the first agrees with the prepared state.
+    - cue_delivery is there exactly in condition basic; its output has the size of the cue, and it finished before the
+      pre-run capture: matching bytes alone do not prove delivery.
+    - The observation is of the report's condition, run index, HEAD, snapshot, benchmark and answer contract, and
+      keeps the rules of its own contract.
+    - In an m2-condition-set, report_set is the path of the only set and null otherwise; sets are in the order of
+      their run indexes.
+    """
     if report["kind"] == "m2-condition-set":
         yield from _set_problems(report)
         return

@@ -101,13 +101,42 @@ def drift_problems(observations: Sequence[Mapping[str, Any]]) -> Iterator[Proble
 
 
 def version_3(document: Mapping[str, Any], _context: Context) -> Iterator[Problem]:
-    """The rules of `repocue/evaluation-runner-3`."""
+    """The rules of `repocue/evaluation-runner-3`:
+
+    - Turns are numbered 1, 2, … in order.
+    - In each turn and in the totals, cached input never exceeds input.
+    - A token metric is the sum of its counter over all turns.
+    - total_tokens is input plus output; parts are never added to it.
+    - A metric with a value has a status, which is not not_observed; a status without a value is not_observed.
+    - command_executions, git_calls and filesystem_search_calls are what the commands and their classifications count;
+      repository_files_named counts the distinct cleaned files; tool_calls is at least the number of commands.
+    - files_read are relative and never leave the repository.
+    - A direct run has no fallback metrics; those of an assisted run never exceed the run's totals.
+    - On import and in a report: condition, run index, HEAD, snapshot, benchmark and answer contract are those that
+      were asked for, and the metadata is the same in all five conditions.
+    """
     yield from usage.usage_problems(document["usage_events"], document["metrics"], usage.LEGACY_SUBSETS)
     yield from _activity_problems(document)
 
 
 def version_4(document: Mapping[str, Any], _context: Context) -> Iterator[Problem]:
-    """The rules of `repocue/evaluation-runner-4`."""
+    """The rules of `repocue/evaluation-runner-4`:
+
+    - Turns are numbered 1, 2, … in order.
+    - In each turn and in the totals, cached input never exceeds input, and the same holds for
+      cache writes in input and reasoning in output.
+    - A token metric is the sum of its counter over all turns; it exists exactly when every completed turn
+      supplies the counter (the optional cache_write_input_tokens may be left out).
+    - total_tokens is input plus output, and exists exactly when both are known; parts are never added to it.
+    - A metric with a value has a status, which is not not_observed; a status without a value is not_observed.
+    - command_executions, git_calls and filesystem_search_calls are what the commands and their classifications count;
+      repository_files_named counts the distinct cleaned files; tool_calls is at least the number of commands.
+    - files_read are relative and never leave the repository.
+    - A direct run has no fallback metrics; those of an assisted run never exceed the run's totals.
+    - metadata has cli_version or codex_version, not both.
+    - On import and in a report: condition, run index, HEAD, snapshot, benchmark and answer contract are those that
+      were asked for, and the metadata is the same in all five conditions.
+    """
     metadata = document["metadata"]
     if "cli_version" in metadata and "codex_version" in metadata:
         yield Problem("/metadata/codex_version", "stands beside cli_version, which replaces it; give one of them")

@@ -11,7 +11,11 @@ from repocue.contracts.rules.common import not_in_future, path_problem, repeated
 
 
 def context(document: Mapping[str, Any], _context: Context) -> Iterator[Problem]:
-    """The rules of `repocue/task-context-1`."""
+    """The rules of `repocue/task-context-1`:
+
+    - Items' ids stand once each, and a source once in its item.
+    - Paths are relative and spelled as git shows them; the first line is not after the last.
+    """
     yield from repeated(document["items"], "/items", "the item", "id")
     for position, item in enumerate(document["items"]):
         seen: set[tuple[str, tuple[int, ...]]] = set()
@@ -28,14 +32,22 @@ def context(document: Mapping[str, Any], _context: Context) -> Iterator[Problem]
 
 
 def task(document: Mapping[str, Any], _context: Context) -> Iterator[Problem]:
-    """The rules of `repocue/task-1`."""
+    """The rules of `repocue/task-1`:
+
+    - declaration is relative and spelled as git shows it; the selector names at least one thing.
+    """
     yield from path_problem(document["declaration"], "/declaration")
     if not any(document["selector"].values()):
         yield Problem("/selector", "selects nothing: items, tags, kinds and paths are all empty")
 
 
 def benchmark(document: Mapping[str, Any], context: Context) -> Iterator[Problem]:
-    """The rules of `repocue/task-benchmark-1`."""
+    """The rules of `repocue/task-benchmark-1`:
+
+    - The task keeps its own rules.
+    - verification is there exactly for a verification task; its commands' ids stand once each, and each names a
+      program. An explanation task has a rubric.
+    """
     yield from under("/task", task(document["task"], context))
     kind, verification = document["task"]["kind"], document["verification"]
     if (verification is not None) != (kind == "verification"):
@@ -50,8 +62,9 @@ def benchmark(document: Mapping[str, Any], context: Context) -> Iterator[Problem
 
 
 def policy(document: Mapping[str, Any], context: Context) -> Iterator[Problem]:
-    """The rules of `repocue/task-policy-1`.
+    """The rules of `repocue/task-policy-1`:
 
-    Rates for another account, model or speed are no fault: they price nothing.
+    - Rates are dated no later than today (UTC). Rates for another account, model or speed are no fault: they price
+      nothing.
     """
     yield from not_in_future(document["rates"], "/rates", context.today)

@@ -24,7 +24,13 @@ class _Range(NamedTuple):
 
 
 def task_cue(cue: Mapping[str, Any], _context: Context) -> Iterator[Problem]:
-    """The rules of `repocue/task-cue-1`."""
+    """The rules of `repocue/task-cue-1`:
+
+    - Items are sorted by id, blocks by path and first line, sources by path, first and last line; each stands once.
+    - A block's text has its lines and its digest; blocks do not overlap; only an empty file has no lines.
+    - A source lies in its block and has its digest; every source belongs to an item, and an item's sources exist.
+    - estimated_tokens is the estimate of the document's own size, and within the budget.
+    """
     yield from path_problem(cue["declaration"]["path"], "/declaration/path")
     ids = [item["id"] for item in cue["items"]]
     if ids != sorted(ids):

@@ -16,7 +16,14 @@ OUTPUT_LIMIT_BYTES = 1_048_576
 
 
 def observation(document: Mapping[str, Any], context: Context) -> Iterator[Problem]:
-    """The rules of `repocue/task-runner-1`."""
+    """The rules of `repocue/task-runner-1`:
+
+    - Turns, counters, metrics and statuses keep the rules of `repocue/evaluation-runner-4`.
+    - A command whose completion was not reported has no exit code and no complete output. output_sha256 and
+      output_bytes are null together; output is complete only when known and below 1 048 576 bytes.
+    - command_executions is the number of completed commands, and tool_calls is at least that.
+    - The answer keeps its own rules.
+    """
     metrics, commands = document["metrics"], document["commands"]
     yield from usage.usage_problems(document["usage_events"], metrics, usage.SUBSETS)
     yield from usage.status_problems(metrics)
