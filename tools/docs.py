@@ -1,6 +1,6 @@
 """Write the generated pages under docs/, or with --check say which of them are stale.
 
-A page is generated so that it cannot lie: the command line's from the commands themselves.
+A page is generated so that it cannot lie: the command line's from the commands, the contracts' from their schemas.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 
 import click
 
+import contract_pages  # beside this file
 from repocue.cli.app import SECTIONS, repocue_command
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -89,4 +90,4 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(max(main(sys.argv[1:]), contract_pages.main(sys.argv[1:])))

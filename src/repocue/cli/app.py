@@ -119,26 +119,30 @@ def run(arguments: list[str]) -> int:
     session = Session()
     try:
         try:
-            if "_REPOCUE_COMPLETE" in os.environ:  # the shell asks for completions
-                repocue_command.main(arguments, prog_name="repocue")
-            with repocue_command.make_context("repocue", arguments, obj=session) as context:
-                result = repocue_command.invoke(context)
-            output.flush()
-        except click.exceptions.Exit as exit_request:
-            output.flush()
-            return exit_request.exit_code
-        return result if isinstance(result, int) else 0
+            return _run(arguments, session)
+        except OSError:
+            output.flush()  # where help or text could not be printed this says why; else the error is someone else's
+            raise
     except output.ReaderGone:
         return 0
+    except click.exceptions.Exit as request:
+        return request.exit_code
     except (KeyboardInterrupt, click.Abort):
         return errors_out.report(errors_out.Interrupted(), session)
     except click.ClickException as error:
         return errors_out.report(errors_out.from_click(error), session)
     except RepoCueError as error:
         return errors_out.report(error, session)
-    except BrokenPipeError as error:
-        if output.reader_is_gone():
-            return 0
-        return errors_out.report(errors_out.internal(error), session)
     except Exception as error:  # noqa: BLE001 - the last boundary: even our own fault is one clear error
         return errors_out.report(errors_out.internal(error), session)
+
+
+def _run(arguments: list[str], session: Session) -> int:
+    if "_REPOCUE_COMPLETE" in os.environ:  # the shell asks for completions
+        repocue_command.main(arguments, prog_name="repocue")
+    try:
+        with repocue_command.make_context("repocue", arguments, obj=session) as context:
+            result = repocue_command.invoke(context)
+    finally:
+        output.flush()
+    return result if isinstance(result, int) else 0

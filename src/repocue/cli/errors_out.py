@@ -27,6 +27,15 @@ class Interrupted(RepoCueError):
         super().__init__("interrupted", code="interrupted")
 
 
+class NoCommand(UsageError):
+    """A command that has subcommands was given none. A person at a terminal is shown its help."""
+
+    def __init__(self, error: click.exceptions.NoArgsIsHelpError) -> None:
+        path = error.ctx.command_path if error.ctx is not None else "repocue"
+        super().__init__(f"'{path}' needs a command.", code="usage.no-command", hint=f"See '{path} --help'.")
+        self.help = error.message
+
+
 def internal(error: Exception) -> RepoCueError:
     """A fault of ours, as one line; the traceback is shown when `REPOCUE_TRACEBACK` is set."""
     if os.environ.get("REPOCUE_TRACEBACK"):
@@ -44,6 +53,8 @@ def from_click(error: click.ClickException) -> RepoCueError:
     """click's own complaint about a command line, as one of ours."""
     import click
 
+    if isinstance(error, click.exceptions.NoArgsIsHelpError):
+        return NoCommand(error)
     message = error.format_message()
     message = message[:1].lower() + message[1:] if message[1:2].islower() else message
     hint = None
@@ -67,6 +78,8 @@ def document(error: RepoCueError) -> dict[str, object]:
 
 def text(error: RepoCueError) -> str:
     """The error as a sentence, and the hint on a line of its own."""
+    if isinstance(error, NoCommand):
+        return f"{error.help}\n"
     message = f"repocue: {error.message}\n"
     return message + f"  hint: {error.hint}\n" if error.hint else message
 

@@ -48,11 +48,12 @@ def emit(invocation: Invocation, document: Any, text: Callable[[Any], Any], *, i
         return
     from rich.console import Console
 
-    console = Console(soft_wrap=False, highlight=False)
+    if sys.stdout is None:
+        write(b"")
     try:
-        console.print(answer)
-    except BrokenPipeError as error:
-        raise ReaderGone from error
+        Console(highlight=False).print(answer)
+    except OSError as error:
+        raise _unwritten(error) from error
     flush()
 
 
@@ -78,16 +79,14 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, title: str |
 
 
 def write(data: bytes) -> None:
-    """Write `data` to stdout as it is and flush it; raises ReaderGone, or RepoCueError where it cannot be written."""
+    """Write `data` to stdout as it is; raises ReaderGone, or RepoCueError where it cannot be written."""
     try:
         if sys.stdout is None:
             raise OSError("standard output is closed")
         sys.stdout.flush()
         sys.stdout.buffer.write(data)
-    except BrokenPipeError as error:
-        raise ReaderGone from error
     except OSError as error:
-        raise RepoCueError(f"the answer could not be written: {error}", code="output.failed") from error
+        raise _unwritten(error) from error
     flush()
 
 
@@ -96,33 +95,22 @@ def flush() -> None:
     try:
         if sys.stdout is not None:
             sys.stdout.flush()
-    except BrokenPipeError as error:
-        raise ReaderGone from error
     except OSError as error:
-        _discard_stdout()
-        raise RepoCueError(f"the answer could not be written: {error}", code="output.failed") from error
+        raise _unwritten(error) from error
 
 
-def reader_is_gone() -> bool:
-    """Whether stdout is a pipe or socket whose other end is closed."""
-    import select
-
-    try:
-        poll = select.poll()
-        poll.register(sys.stdout.fileno(), select.POLLOUT)
-        return any(event & (select.POLLERR | select.POLLHUP) for _, event in poll.poll(0))
-    except (OSError, ValueError, AttributeError):
-        return False
-
-
-def _discard_stdout() -> None:
-    """Let the interpreter's last flush succeed: what is buffered can no longer reach anyone."""
+def _unwritten(error: OSError) -> ReaderGone | RepoCueError:
+    """What to raise for a failed write to stdout. What is still buffered can reach no one and is dropped."""
     try:
         null = os.open(os.devnull, os.O_WRONLY)
         os.dup2(null, 1)
         os.close(null)
     except OSError:
-        pass
+        pass  # then the interpreter's last flush fails as well; it has been said already
+    if isinstance(error, BrokenPipeError):
+        return ReaderGone()
+    reason = error.strerror or str(error)
+    return RepoCueError(f"the answer could not be written: {reason}", code="output.failed")
 
 
 @contextmanager
