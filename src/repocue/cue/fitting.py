@@ -82,11 +82,15 @@ class Cut:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fitted:
-    """The outcome: the document's exact bytes and what it cost. `removed` counts the items taken out."""
+    """The outcome: the document's exact bytes and what it cost.
+
+    `removed` counts the items taken out, `kept` the items that are shown, slot by slot.
+    """
 
     document: bytes
     estimated_tokens: int
     removed: int
+    kept: Mapping[Slot, int]
     warnings: tuple[Warning, ...]
 
 
@@ -256,7 +260,7 @@ class _Arithmetic:
         data = document(_filled(self._template, kept, places))
         if len(data) != size + _digits(tokens):
             raise RuntimeError(f"fitting expected {size + _digits(tokens)} bytes and wrote {len(data)}")
-        return Fitted(document=data, estimated_tokens=tokens, removed=removed, warnings=tuple(warnings))
+        return Fitted(document=data, estimated_tokens=tokens, removed=removed, kept=kept, warnings=tuple(warnings))
 
     def _fits(self, removed: int, max_tokens: int) -> bool:
         size = self._size(*self._at(removed), removed=removed) + _digits(max_tokens)

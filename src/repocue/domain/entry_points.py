@@ -38,9 +38,21 @@ CONVENTIONAL: Final = re.compile(
 )
 """Whole paths of files that begin a program by convention."""
 
+PATHSPECS: Final = (
+    ":(glob)**/__main__.py",
+    ":(glob)**/Program.cs",
+    ":(glob)*.*",
+    ":(glob)src/*.*",
+    ":(glob)src/bin/**",
+    ":(glob)cmd/**/main.go",
+    ":(glob)bin/*",
+    ":(glob)exe/*",
+)
+"""git pathspecs that match every conventional path (and others), and every manifest."""
+
 _ASIDE: Final = frozenset(
     "test tests testing testdata spec fixtures example examples sample samples doc docs vendor third_party node_modules"
-    " benchmark benchmarks".split()
+    " bench benchmark benchmarks".split()
 )
 
 

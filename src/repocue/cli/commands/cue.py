@@ -1,0 +1,185 @@
+"""`repocue cue`: a projection of the snapshot within a budget of tokens."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from repocue.cli import output
+from repocue.cli.app import Command
+from repocue.cli.options import json_options
+from repocue.errors import UsageError
+
+if TYPE_CHECKING:
+    from repocue.cli.options import Invocation
+    from repocue.cue.fitting import Fitted
+    from repocue.cue.subject import Subject
+    from repocue.domain.state import Freshness, Observation, Warning
+    from repocue.maintenance.reading import Reading
+    from repocue.maintenance.request import Request
+
+VIEWS = ("overview", "delta", "ranked", "provenance", "placebo")
+DEFAULT_TOKENS = 500
+MAX_TOKENS = 2_097_152
+
+
+@click.command(
+    cls=Command,
+    examples=(
+        "repocue cue",
+        "repocue cue --view ranked --refresh",
+        "repocue cue --since snapshot-000001 --max-tokens 1000",
+    ),
+)
+@click.option(
+    "--view",
+    type=click.Choice(VIEWS),
+    help="What to show.  [default: overview, or with --since the delta in repocue/1]",
+)
+@click.option("--since", metavar="SNAPSHOT", help="Show what changed since a snapshot, such as snapshot-000001.")
+@click.option("--path", metavar="PREFIX", help="In a delta, show only files at or below this path.")
+@click.option("--refresh", is_flag=True, help="Refresh first; the refresh is recorded as a run of its own.")
+@click.option(
+    "--max-tokens",
+    type=click.IntRange(1, MAX_TOKENS),
+    default=DEFAULT_TOKENS,
+    show_default=True,
+    help="The budget: ceil(bytes / 4) of the whole answer never exceeds it.",
+)
+@json_options
+def command(
+    invocation: Invocation, view: str | None, since: str | None, path: str | None, refresh: bool, max_tokens: int
+) -> None:
+    """Print a JSON cue of the snapshot that fits a budget of estimated tokens.
+
+    Overview says what the repository holds; ranked adds entry points, Makefile targets and recent commits; delta says
+    what changed since a snapshot; provenance where the figures come from; placebo only which state it is. Every cue
+    names its snapshot and a freshness made after its content was read; what was left out is counted in its warnings.
+    """
+    wanted = _View(view=view, since=since, path=path, max_tokens=max_tokens)
+    with output.progress(invocation) as progress:
+        request = invocation.request(progress)
+        since_ms = 0.0
+        started_at_ms = request.started_at_ms()
+        if refresh:
+            from repocue.maintenance import lifecycle
+
+            lifecycle.refresh(request, "cue")
+            since_ms = request.elapsed_ms() or 0.0
+            started_at_ms = request.now_ms()
+        subject, fitted = wanted.make(request)
+    output.write(fitted.document)
+    elapsed_ms = request.elapsed_ms()
+
+    from repocue.maintenance.recording import record_cue_run
+
+    not_recorded = record_cue_run(
+        request,
+        view=wanted.name,
+        snapshot=subject.header.snapshot,
+        freshness=subject.freshness,
+        size_bytes=len(fitted.document),
+        estimated_tokens=fitted.estimated_tokens,
+        max_tokens=max_tokens,
+        duration_ms=None if elapsed_ms is None else round(elapsed_ms - since_ms, 3),
+        started_at_ms=started_at_ms,
+    )
+    if not_recorded is not None and not invocation.quiet:
+        click.echo(f"repocue: warning: {not_recorded.code}: the cache could not be written", err=True)
+
+
+class _View:
+    """What was asked for, checked before anything is opened."""
+
+    def __init__(self, *, view: str | None, since: str | None, path: str | None, max_tokens: int) -> None:
+        self.name = view or ("overview" if since is None else "delta")
+        self.is_frozen = view is None or view == "overview"
+        self.since = since
+        self.max_tokens = max_tokens
+        if self.name == "delta" and since is None:
+            raise UsageError(
+                "--view delta needs --since SNAPSHOT.", hint="'repocue metrics' lists the snapshots of earlier runs."
+            )
+        if self.name != "delta" and since is not None:
+            raise UsageError(f"--since has no meaning for --view {self.name}.", hint="Leave --view out, or use delta.")
+        self.prefix: str | None = None
+        if path is not None:
+            if self.name != "delta":
+                raise UsageError("--path has a meaning only in a delta.", hint="Add --since SNAPSHOT.")
+            from repocue.cue.delta import path_prefix
+
+            self.prefix = path_prefix(path)
+
+    def make(self, request: Request) -> tuple[Subject, Fitted]:
+        """The cue: content first, then the verdict on it, then the document."""
+        from repocue.maintenance.reading import load_current
+
+        with load_current(request) as reading:
+            if self.name == "ranked":
+                return self._ranked(request, reading)
+            summary = reading.summary
+            delta = None if self.since is None else reading.delta(self.since)
+            reading.check_settled()
+        subject = _subject(request, reading, *_verdict(request, reading))
+        if delta is not None:
+            from repocue.cue import delta as delta_cue
+
+            build = delta_cue.build_frozen if self.is_frozen else delta_cue.build
+            return subject, build(subject, delta, max_tokens=self.max_tokens, prefix=self.prefix)
+        if self.name == "overview":
+            from repocue.cue import overview
+
+            return subject, overview.build(subject, summary, max_tokens=self.max_tokens)
+        if self.name == "provenance":
+            from repocue.cue import provenance
+
+            return subject, provenance.build(subject, summary, max_tokens=self.max_tokens)
+        from repocue.cue import placebo
+
+        return subject, placebo.build(subject, max_tokens=self.max_tokens)
+
+    def _ranked(self, request: Request, reading: Reading) -> tuple[Subject, Fitted]:
+        from repocue.cue import ranked
+        from repocue.git.facts import read_facts
+        from repocue.maintenance.verdict import judge
+
+        summary = reading.summary
+        reading.check_settled()
+        facts, after = read_facts(
+            request.worktree,
+            request.environ,
+            header=reading.header,
+            known=reading.known,
+            progress=request.progress,
+        )
+        subject = _subject(request, reading, judge(reading.current, after), after, after.warnings)
+        return subject, ranked.build(subject, summary, facts, max_tokens=self.max_tokens)
+
+
+def _verdict(
+    request: Request, reading: Reading
+) -> tuple[Freshness, Observation | None, tuple[Warning, ...]]:
+    from repocue.maintenance.status import observe_or_warn
+    from repocue.maintenance.verdict import judge
+
+    now, warnings = observe_or_warn(request, reading.current)
+    return judge(reading.current, now), now, warnings
+
+
+def _subject(
+    request: Request,
+    reading: Reading,
+    freshness: Freshness,
+    observation: Observation | None,
+    warnings: tuple[Warning, ...],
+) -> Subject:
+    from repocue.cue.subject import Subject, drift
+
+    return Subject(
+        repository_id=request.worktree.id,
+        repository_name=request.worktree.name,
+        header=reading.header,
+        freshness=freshness,
+        drift=drift(reading.header, freshness, observation, warnings),
+    )
