@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from repocue.domain.paths import display
 from repocue.domain.state import CachedContent
 from repocue.errors import RepositoryMoved
-from repocue.git.folder import file_stat
+from repocue.git.folder import file_stat, is_settled
 from repocue.git.scratch import Scratch
 
 if TYPE_CHECKING:
@@ -38,8 +38,6 @@ ADD_SETTINGS = (
 _SUBMODULE = "160000"
 _TRIES = 3
 _MAX_FAILURES = 32
-_COARSE_CLOCK_NS = 20_000_000
-_WHOLE_SECONDS_NS = 2_000_000_000
 
 
 class Candidate(NamedTuple):
@@ -178,14 +176,9 @@ class Identifier:
                 continue
             mode, oid = answer
             found.contents[path] = Content(mode, oid, size)
-            if not is_folder and self._is_settled(after.st_ctime_ns):
+            if not is_folder and is_settled(after.st_ctime_ns, self.begun_ns):
                 found.keep[display(path)] = CachedContent(file_stat(after), mode, oid, rules.of(path, candidate.stages))
         return again
-
-    def _is_settled(self, ctime_ns: int) -> bool:
-        """Whether a later change is sure to get a later ctime: clocks of file systems are coarse."""
-        margin = _COARSE_CLOCK_NS if ctime_ns % 1_000_000_000 else _WHOLE_SECONDS_NS
-        return ctime_ns < self.begun_ns - margin
 
     def _ids(self, candidates: Sequence[Candidate], found: Identified) -> dict[bytes, tuple[str, str]]:
         """(mode, id) by path as `git add` would record them; without those that it would refuse."""

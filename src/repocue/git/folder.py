@@ -16,6 +16,8 @@ from repocue.domain.state import FileStat
 
 _T = TypeVar("_T")
 _STEP_BYTES = 4000
+_TICK_NS = 20_000_000
+_WHOLE_SECONDS_NS = 2_000_000_000
 _READ_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 
@@ -99,3 +101,11 @@ class Folder:
 def file_stat(found: os.stat_result) -> FileStat:
     """The part of a stat that changes whenever a file's content does."""
     return FileStat(found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+
+
+def is_settled(ctime_ns: int, begun_ns: int) -> bool:
+    """Whether a change made after `begun_ns` is sure to give a file a later ctime than this one.
+
+    The clocks of file systems are coarse: a tick of the kernel, or whole seconds, which are then taken to be meant.
+    """
+    return ctime_ns < begun_ns - (_TICK_NS if ctime_ns % 1_000_000_000 else _WHOLE_SECONDS_NS)

@@ -17,7 +17,8 @@ COMMAND = ("ls-files", "-s", "-v", "-z")
 
 _GITLINK = re.compile(rb"\0[A-Za-z?] 160000 ")
 _FLAGGED = re.compile(rb"\0([a-zS]) ([0-7]{6}) ([0-9a-f]+) ([0-3])\t([^\0]*)")
-_ATTRIBUTES = re.compile(rb"\0[A-Za-z?] ([0-7]{6}) ([0-9a-f]+) 0\t((?:[^\0]*/)?\.gitattributes)(?=\0)")
+_ATTRIBUTES = re.compile(rb"[A-Za-z?] ([0-7]{6}) ([0-9a-f]+) 0\t((?:.*/)?\.gitattributes)", re.DOTALL)
+_ATTRIBUTES_NAME = b".gitattributes\0"
 _STAGES = {"0": 0, "1": 1, "2": 2, "3": 3}
 
 
@@ -66,14 +67,29 @@ class Listing:
 
     def attributes(self) -> list[tuple[bytes, bytes, bytes]]:
         """(mode, id, path) of every tracked `.gitattributes`: git reads those that are not checked out from here."""
-        return _ATTRIBUTES.findall(self.raw) if b".gitattributes\0" in self.raw else []
+        found: list[tuple[bytes, bytes, bytes]] = []
+        end = self.raw.find(_ATTRIBUTES_NAME)
+        while end >= 0:
+            match = _ATTRIBUTES.fullmatch(self.raw, self.raw.rfind(b"\0", 0, end) + 1, end + len(_ATTRIBUTES_NAME) - 1)
+            if match:
+                found.append((match[1], match[2], match[3]))
+            end = self.raw.find(_ATTRIBUTES_NAME, end + 1)
+        return found
+
+
+class _Same(dict[str, str]):
+    """Gives one object for equal texts: an index has few modes and many entries."""
+
+    def __missing__(self, text: str) -> str:
+        self[text] = text
+        return text
 
 
 def _parse(raw: bytes) -> tuple[IndexEntry, ...]:
     if raw.count(b"\0") < 2:
         return ()
     new = tuple.__new__
-    modes: dict[str, str] = {}
+    modes = _Same()
     width = raw.index(b" ", 10) - 10
     stage_at = 10 + width
     path_at = stage_at + 2
@@ -88,7 +104,7 @@ def _parse(raw: bytes) -> tuple[IndexEntry, ...]:
                     new(
                         IndexEntry,
                         (
-                            modes.setdefault(line[2:8], line[2:8]),
+                            modes[line[2:8]],
                             line[9 : stage_at - 1],
                             _STAGES[line[stage_at]],
                             line[path_at:],

@@ -56,9 +56,9 @@ def observe(
     started = time.perf_counter()
     processes = git.processes
     for _ in range(ATTEMPTS):
-        basis = _basis(worktree)
+        basis = basis_stats(worktree)
         scan = _Scan(worktree, environ, git, known, progress)
-        if _basis(worktree) != basis:
+        if basis_stats(worktree) != basis:
             continue
         try:
             return scan.observation(started, processes)
@@ -117,7 +117,7 @@ class _Scan:
         staged = tuple([display(entry.path) for entry in changed if entry.xy[0] != "." and not entry.is_unmerged])
         unstaged = tuple([display(entry.path) for entry in changed if entry.xy[1] != "." and not entry.is_unmerged])
         unmerged = tuple([display(entry.path) for entry in changed if entry.is_unmerged])
-        branch, head = _branch(self.status.branch, self.worktree), self.status.head
+        branch, head = branch_name(self.status.branch, self.worktree), self.status.head
         index_digest, repository_digest = self._digests(dirty)
         return Observation(
             object_format=self.worktree.object_format,
@@ -240,7 +240,7 @@ def dirty_entries(dirty: tuple[DirtyFile, ...]) -> list[tuple[str, str | None, s
     return [(file.path, file.mode, file.content_id) for file in dirty]
 
 
-def _basis(worktree: Worktree) -> list[tuple[int, int, int, int] | None]:
+def basis_stats(worktree: Worktree) -> list[tuple[int, int, int, int] | None]:
     """Stats of what every change of index or HEAD touches."""
     found: list[tuple[int, int, int, int] | None] = []
     for path in (
@@ -292,7 +292,7 @@ def _untracked(path: bytes, folder: Folder) -> UntrackedPath:
     return UntrackedPath(display(path), "file" if stat.S_ISREG(mode) else "symlink" if stat.S_ISLNK(mode) else "other")
 
 
-def _branch(word: bytes | None, worktree: Worktree) -> str | None:
+def branch_name(word: bytes | None, worktree: Worktree) -> str | None:
     """The branch's name, or None when detached: `(detached)` could also be a branch's name."""
     if word is None:
         return None
