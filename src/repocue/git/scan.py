@@ -92,19 +92,24 @@ class _Scan:
             children.append(git.start(*listing.COMMAND))
             if known is not None and known.contents:
                 children.append(git.start(*CONFIG_COMMAND, ok=CONFIG_EXIT_CODES))
+            status, index, *config = children
+            tick = None if progress is None else lambda: progress("listing", index.size, None)
+            git.finish(index, tick=tick)
+            # The listing is ready long before the status is: what it says is read meanwhile.
+            self.listing = listing.Listing(index.output(prefix=b"\0"))
+            self.flagged = self.listing.flagged()
+            self.gitlinks = self.listing.gitlinks()
+            git.finish(status, *config, tick=tick)
         except BaseException:
             for child in children:
                 child.end()
             raise
-        tick = None if progress is None else lambda: progress("listing", children[1].size, None)
-        git.finish(*children, tick=tick)
-        self.errors = children[0].errors
+        self.errors = status.errors
         try:
-            self.status = porcelain.parse(children[0].output())
+            self.status = porcelain.parse(status.output())
         except ValueError as error:
             raise GitFailed(f"git status gave an answer that is not understood: {error}") from error
-        self.listing = listing.Listing(children[1].output(prefix=b"\0"))
-        self.config = children[2].output() if len(children) > 2 else None
+        self.config = config[0].output() if config else None
 
     def observation(self, started: float, processes_before: int) -> Observation:
         """Raises Vanished where a path is gone meanwhile."""
@@ -143,7 +148,7 @@ class _Scan:
                 }
             ),
             observed_at=rfc3339(self.begun_ns // 1_000_000),
-            warnings=gather(self.worktree, self.errors, found, asides.values(), untracked, self.listing.gitlinks()),
+            warnings=gather(self.worktree, self.errors, found, asides.values(), untracked, self.gitlinks),
             cost=ScanCost(
                 duration_ms=milliseconds(time.perf_counter() - started),
                 git_processes=self.git.processes - processes_before,
@@ -156,8 +161,7 @@ class _Scan:
 
     def _identify(self, folder: Folder, found: Identified) -> dict[bytes, hidden.Aside]:
         """Identify every changed file into `found`; returns what git did not look at, by path."""
-        flagged = self.listing.flagged()
-        asides, present = hidden.absent(flagged, folder) if flagged else ({}, [])
+        asides, present = hidden.absent(self.flagged, folder) if self.flagged else ({}, [])
         wanted = [
             Candidate(entry.path, entry.stages) for entry in self.status.changed if _without_reading(entry) is None
         ]
@@ -177,7 +181,7 @@ class _Scan:
             ).identify(wanted, found)
             asides.update(hidden.edited(present, found.contents))
         if self.errors:
-            seen = {entry[3] for entry in flagged}
+            seen = {entry[3] for entry in self.flagged}
             seen.update(entry.path for entry in self.status.changed if entry.xy[1] != ".")
             asides.update(hidden.out_of_sight(self.listing.entries(), folder, seen))
         return asides
