@@ -58,7 +58,8 @@ LIBRARY = [
     for path in _modules(*os.listdir(PACKAGE))
     if not path.startswith(os.path.join(PACKAGE, "cli") + os.sep)
     and not path.startswith(os.path.join(PACKAGE, "data") + os.sep)
-    and os.path.basename(path) not in ("main.py", "__main__.py")  # entry points: the adapters' and `python -m`'s
+    # Programs of their own: the adapters' entry points, `python -m`'s, and the guard that stands before a runner.
+    and os.path.basename(path) not in ("main.py", "__main__.py", "guard.py")
 ]
 
 

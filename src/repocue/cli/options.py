@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from repocue.maintenance.request import Request
     from repocue.store.location import CacheLocation
 
+_FORMS = ("auto", "json", "text")
+
 Progress = Callable[[str, int, "int | None"], None]
 """Called with (what is being done, how many are done, of how many or None)."""
 
@@ -127,28 +129,33 @@ def _remember(member: str) -> Callable[[click.Context, click.Parameter, Any], An
     return callback
 
 
-def _shared(*, expose: bool, formats: tuple[str, ...]) -> list[Callable[[Any], Any]]:
-    return [
+def temporary_root(named: str | None, environ: Mapping[str, str]) -> str:
+    """Where temporary folders are made: as named, else as the environment says; nothing is tried out by writing."""
+    return named or environ.get("TMPDIR") or "/tmp"  # noqa: S108 - only a root: what is made in it has a random name and is private
+
+
+def _shared(formats: tuple[str, ...], *, cache: bool = True) -> list[Callable[[Any], Any]]:
+    options = [
         click.option(
             "-C",
             "--repository",
             metavar="PATH",
             callback=_remember("repository"),
-            expose_value=expose,
+            expose_value=False,
             help="The repository that PATH lies in.  [default: the working directory]",
         ),
         click.option(
             "--cache-dir",
             metavar="DIR",
             callback=_remember("cache_dir"),
-            expose_value=expose,
+            expose_value=False,
             help="Keep states in DIR.  [default: $REPOCUE_CACHE_DIR, else the user's cache folder]",
         ),
         click.option(
             "--format",
             type=click.Choice(formats),
             callback=_remember("format"),
-            expose_value=expose,
+            expose_value=False,
             is_eager=True,  # so that a usage error in the rest of the line is already printed in this form
             help="Form of answer and errors; auto is text on a terminal, JSON otherwise.  [default: auto]",
         ),
@@ -156,22 +163,23 @@ def _shared(*, expose: bool, formats: tuple[str, ...]) -> list[Callable[[Any], A
             "--quiet",
             is_flag=True,
             callback=_remember("quiet"),
-            expose_value=expose,
+            expose_value=False,
             help="Show no progress.",
         ),
     ]
+    return options if cache else [*options[:1], *options[2:]]
 
 
 def session_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """The shared options before the command's name, as in `repocue -C elsewhere status`."""
-    for option in reversed(_shared(expose=False, formats=("auto", "json", "text"))):
+    for option in reversed(_shared(_FORMS)):
         function = option(function)
     return function
 
 
 def common_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command the shared options; it is called with `invocation` (an `Invocation`) as a keyword."""
-    return _with_invocation(function, ("auto", "json", "text"))
+    return _with_invocation(function, _FORMS)
 
 
 def json_options(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -179,12 +187,22 @@ def json_options(function: Callable[..., Any]) -> Callable[..., Any]:
     return _with_invocation(function, ("auto", "json"))
 
 
-def _with_invocation(function: Callable[..., Any], formats: tuple[str, ...]) -> Callable[..., Any]:
+def cacheless_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """`common_options` for a command that opens no maintained cache, and so takes no `--cache-dir`."""
+    return _with_invocation(function, _FORMS, cache=False)
+
+
+def _with_invocation(
+    function: Callable[..., Any], formats: tuple[str, ...], *, cache: bool = True
+) -> Callable[..., Any]:
     @functools.wraps(function)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
-        session = click.get_current_context().find_object(Session) or Session()
+        context = click.get_current_context()
+        session = context.find_object(Session) or Session()
         if session.format and session.format not in formats:
-            raise click.UsageError(f"this command answers in JSON alone, not in {session.format}.")
+            raise click.UsageError(f"this command answers in JSON alone, not in {session.format}.", ctx=context)
+        if session.cache_dir and not cache:
+            raise click.UsageError("this command opens no cache, so --cache-dir means nothing to it.", ctx=context)
         invocation = Invocation(
             repository=session.repository or ".",
             cache_dir=session.cache_dir,
@@ -193,6 +211,6 @@ def _with_invocation(function: Callable[..., Any], formats: tuple[str, ...]) -> 
         )
         return function(*args, invocation=invocation, **kwargs)
 
-    for option in reversed(_shared(expose=False, formats=formats)):
+    for option in reversed(_shared(formats, cache=cache)):
         wrapper = option(wrapper)
     return wrapper

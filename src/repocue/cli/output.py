@@ -48,13 +48,10 @@ def emit(invocation: Invocation, document: Any, text: Callable[[Any], Any], *, i
         return
     from rich.console import Console
 
-    if sys.stdout is None:
-        write(b"")
-    try:
-        Console(highlight=False).print(answer)
-    except OSError as error:
-        raise _unwritten(error) from error
-    flush()
+    console = Console(highlight=False)
+    with console.capture() as capture:  # rich itself ends the process when a pipe breaks
+        console.print(answer)
+    write(capture.get().encode("utf-8", "backslashreplace"))
 
 
 def fields(pairs: Sequence[tuple[str, str]]) -> str:

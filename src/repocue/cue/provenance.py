@@ -1,7 +1,7 @@
 """Where the figures of cues come from: `repocue/cue-2`, kind `provenance`.
 
-Digests identify the state, `producer` and `language_library` what read it. Each figure has a source in the sense of the
-seed's "Codex Adapter": observed in what git or the file system said, derived from that by a rule, or estimated.
+Digests identify the state, `producer` and `language_library` what read it. Each figure has a source as in
+`domain.measurement`: observed in what git or the file system said, derived from that by a rule, or estimated.
 Where not all fits, figures leave from the end.
 """
 
