@@ -120,20 +120,27 @@ def test_usage_that_is_no_object_is_an_error(usage: Any) -> None:
         read_stream(turns(usage))
 
 
-@pytest.mark.parametrize("name", ["cached_input_tokens", "cache_write_input_tokens"])
-def test_a_subset_above_a_known_input_is_an_error(name: str) -> None:
-    with pytest.raises(UsageError, match=f"{name} 11 exceeds input_tokens 10"):
-        read_stream(turns({"input_tokens": 10, name: 11}))
+@pytest.mark.parametrize(
+    ("part", "whole"),
+    [
+        ("cached_input_tokens", "input_tokens"),
+        ("cache_write_input_tokens", "input_tokens"),
+        ("reasoning_output_tokens", "output_tokens"),
+    ],
+)
+def test_a_subset_above_a_known_whole_is_an_error(part: str, whole: str) -> None:
+    with pytest.raises(UsageError, match=f"{part} 11 exceeds {whole} 10"):
+        read_stream(turns({whole: 10, part: 11}))
+    assert read_stream(turns({whole: 11, part: 11})).usage[0].to_json() == {"turn": 1} | {whole: 11, part: 11}
 
 
 def test_a_cached_count_beside_an_unknown_input_is_kept() -> None:
     assert read_stream(turns({"cached_input_tokens": 11})).usage[0].to_json() == {"turn": 1, "cached_input_tokens": 11}
 
 
-def test_reasoning_above_output_is_told_and_not_added() -> None:
-    read = read_stream(turns({"input_tokens": 1, "output_tokens": 2, "reasoning_output_tokens": 3}))
-    assert totals(read.usage)["total_tokens"] == 3
-    assert read.findings[0].category == "usage-contradictory"
+def test_subsets_are_never_added_to_the_total() -> None:
+    usage = {"input_tokens": 10, "cached_input_tokens": 9, "cache_write_input_tokens": 1, "output_tokens": 5}
+    assert totals(read_stream(turns(usage | {"reasoning_output_tokens": 4})).usage)["total_tokens"] == 15
 
 
 def test_a_sum_or_a_total_beyond_counters_is_an_error() -> None:

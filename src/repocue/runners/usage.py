@@ -22,6 +22,13 @@ COUNTERS = (
 )
 """The counters of an event, in the contract's order."""
 
+SUBSETS = (
+    ("cached_input_tokens", "input_tokens"),
+    ("cache_write_input_tokens", "input_tokens"),
+    ("reasoning_output_tokens", "output_tokens"),
+)
+"""(part, whole): a known part above a known whole cannot be true."""
+
 
 class UsageError(EvaluationError):
     """Usage that cannot be true: no total may be made of it."""
@@ -69,11 +76,10 @@ def counter(value: object, where: str) -> int | None:
 def event(turn: int, counters: Mapping[str, int | None], where: str) -> UsageEvent:
     """A checked event: subsets must not exceed a known whole. Raises UsageError."""
     made = UsageEvent(turn=turn, **counters)
-    total_input = made.input_tokens
-    for name in ("cached_input_tokens", "cache_write_input_tokens"):
-        part = getattr(made, name)
-        if total_input is not None and part is not None and part > total_input:
-            raise UsageError(f"{where}: {name} {part} exceeds input_tokens {total_input}")
+    for name, whole in SUBSETS:
+        part, everything = getattr(made, name), getattr(made, whole)
+        if part is not None and everything is not None and part > everything:
+            raise UsageError(f"{where}: {name} {part} exceeds {whole} {everything}, of which it is a part")
     return made
 
 

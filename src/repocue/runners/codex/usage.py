@@ -43,14 +43,6 @@ def doubts(events: tuple[UsageEvent, ...]) -> list[Finding]:
                     "usage, so these observed zeros may stand for unknown values.",
                 )
             )
-        reasoning, output = one.reasoning_output_tokens, one.output_tokens
-        if reasoning is not None and output is not None and reasoning > output:
-            found.append(
-                warning(
-                    "usage-contradictory",
-                    f"Turn {one.turn} reports {reasoning} reasoning tokens inside {output} output tokens.",
-                )
-            )
     if len(events) > 1:
         found.append(
             warning(

@@ -1,0 +1,107 @@
+"""Whether an agent that should not have had RepoCue's help took it all the same.
+
+A run is contaminated when one of its commands calls RepoCue or reads its cache. Such a run is not comparable with
+one that had only what its condition supplied.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+
+from repocue.runners import programs
+from repocue.runners.calls import Call, Reader
+from repocue.runners.commands import unwrap
+from repocue.runners.shell_tree import ShellSyntaxError
+
+SCRIPTS = frozenset(("repocue", "repocue-codex-runner", "repocue-claude-runner"))
+LAUNCHERS = frozenset(("uvx", "uv", "pipx", "pdm", "poetry", "hatch", "rye"))
+CACHE_VARIABLE = "REPOCUE_CACHE_DIR"
+
+
+def is_contaminated(
+    commands: Iterable[str], cache_roots: Sequence[str], *, root: str = "/", home: str | None = None
+) -> bool:
+    """Whether any command text calls RepoCue or reaches into one of the cache folders."""
+    return bool(contaminations(commands, cache_roots, root=root, home=home))
+
+
+def contaminations(
+    commands: Iterable[str], cache_roots: Sequence[str], *, root: str = "/", home: str | None = None
+) -> tuple[str, ...]:
+    """The command texts that do, in order. `root` is where commands ran; `home` is what `~` stands for.
+
+    Looking for RepoCue (`which repocue`) is not calling it, and searching for its name is not reading its cache.
+    """
+    folders = _folders(cache_roots)
+    return tuple(text for text in commands if _is_contaminated(text, folders, root, home))
+
+
+def _is_contaminated(text: str, folders: frozenset[str], root: str, home: str | None) -> bool:
+    if f"${CACHE_VARIABLE}" in text or "${" + CACHE_VARIABLE in text:
+        return True
+    if any(_mentions(text, folder) for folder in folders):
+        return True
+    reader = Reader(root, lambda folder, name: _inside(folder, name, folders), home)
+    try:
+        reader.read(unwrap(text))
+    except (ShellSyntaxError, RecursionError):
+        return False
+    return any(_calls_repocue(call) or _reads(call, folders) for call in reader.calls)
+
+
+def _calls_repocue(call: Call) -> bool:
+    texts = [argument.text for argument in call.arguments]
+    if call.program in SCRIPTS:
+        return True
+    if call.program in LAUNCHERS:
+        return any(text in SCRIPTS or text.startswith("repocue@") for text in texts)
+    is_python = call.program.startswith(("python", "pypy"))
+    return is_python and any(a == "-m" and b.split(".")[0] == "repocue" for a, b in pairwise(texts))
+
+
+def _reads(call: Call, folders: frozenset[str]) -> bool:
+    if call.program in ("cd", "pushd", "popd"):
+        return False
+    if call.program not in ("echo", "pwd", "true") and call.folder and _inside(None, call.folder, folders):
+        return True
+    return any(
+        _inside(call.folder, text, folders)
+        for argument in call.arguments
+        for text in argument.texts
+        if not programs.is_option(text)
+    ) or any(_inside(folder, text, folders) for folder, text in call.paths)
+
+
+def _inside(folder: str | None, text: str, folders: frozenset[str]) -> bool:
+    """Whether a path lies in one of the folders, as it is spelled or once symlinks are resolved."""
+    if not text or "\0" in text or len(text) > 4096 or (folder is None and not text.startswith("/")):
+        return False
+    path = os.path.normpath(os.path.join(folder or "/", text))
+    return any(path == one or path.startswith(one + "/") for one in folders) or any(
+        resolved == one or resolved.startswith(one + "/") for resolved in [_resolved(path)] for one in folders
+    )
+
+
+def _mentions(text: str, folder: str) -> bool:
+    """Whether a text holds the folder's path, ending where a path can end."""
+    at = text.find(folder)
+    while at >= 0:
+        after = text[at + len(folder) : at + len(folder) + 1]
+        if not (after.isalnum() or after in ("-", "_", ".")) or not after:
+            return True
+        at = text.find(folder, at + 1)
+    return False
+
+
+def _folders(cache_roots: Sequence[str]) -> frozenset[str]:
+    given = [os.path.normpath(os.path.abspath(root)) for root in cache_roots]
+    return frozenset(folder for folder in (*given, *map(_resolved, given)) if folder != "/")
+
+
+def _resolved(path: str) -> str:
+    try:
+        return os.path.realpath(path)
+    except (OSError, ValueError):
+        return path
