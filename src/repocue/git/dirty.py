@@ -12,7 +12,6 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from repocue.domain.paths import display
@@ -59,33 +58,47 @@ class Vanished(Exception):
     """A path disappeared between git's answer and ours: the observation must be made again."""
 
 
-@dataclass(slots=True, kw_only=True)
 class Identified:
     """The contents found, by path, and what to keep for the next scan; counts of what could not be identified."""
 
-    contents: dict[bytes, Content] = field(default_factory=dict)
-    keep: dict[str, CachedContent] = field(default_factory=dict)
-    bytes_read: int = 0
-    unreadable: int = 0
-    special: int = 0
-    refused: int = 0
+    __slots__ = ("bytes_read", "contents", "keep", "refused", "special", "unreadable")
+
+    def __init__(self) -> None:
+        self.contents: dict[bytes, Content] = {}
+        self.keep: dict[str, CachedContent] = {}
+        self.bytes_read = 0
+        self.unreadable = 0
+        self.special = 0
+        self.refused = 0
 
 
-@dataclass(slots=True, kw_only=True)
 class Identifier:
     """Finds content ids in one work tree.
 
-    `known` are ids kept by an earlier scan, by path text; `begun_ns` is when this scan began.
+    `rules` and `attributes` are the conversion rules and the index's `.gitattributes`; `known` are ids kept by an
+    earlier scan, by path text; `begun_ns` is when this scan began.
     """
 
-    git: Git
-    worktree: Worktree
-    environ: Mapping[str, str]
-    folder: Folder
-    rules: Callable[[], Rules]
-    attributes: Sequence[tuple[bytes, bytes, bytes]]
-    known: Mapping[str, CachedContent]
-    begun_ns: int
+    def __init__(
+        self,
+        *,
+        git: Git,
+        worktree: Worktree,
+        environ: Mapping[str, str],
+        folder: Folder,
+        rules: Callable[[], Rules],
+        attributes: Sequence[tuple[bytes, bytes, bytes]],
+        known: Mapping[str, CachedContent],
+        begun_ns: int,
+    ) -> None:
+        self.git = git
+        self.worktree = worktree
+        self.environ = environ
+        self.folder = folder
+        self.rules = rules
+        self.attributes = attributes
+        self.known = known
+        self.begun_ns = begun_ns
 
     def identify(self, candidates: Iterable[Candidate], found: Identified) -> None:
         """Put the content of each candidate into `found`, hashing only what `known` does not answer.

@@ -8,17 +8,30 @@ from __future__ import annotations
 
 import re
 from hashlib import sha256
+from typing import TYPE_CHECKING
 
 from repocue.contracts.canonical import compact
 from repocue.domain.paths import display
 from repocue.domain.state import IndexEntry
 
-COMMAND = ("ls-files", "-s", "-v", "-z")
+if TYPE_CHECKING:
+    from repocue.git.process import Git
 
+COMMAND = ("ls-files", "-s", "-v", "-z", "--sparse")
+"""`--sparse`, because git rewrites the times of tree objects where it expands a sparse index itself."""
+PLAIN_COMMAND = COMMAND[:-1]
+"""For git before 2.36, which does not know `--sparse`."""
+EXIT_CODES = (0, 129)
+
+_SPARSE_FOLDER = re.compile(rb"\0([A-Za-z?]) 040000 ([0-9a-f]+) 0\t([^\0]*)")
 _GITLINK = re.compile(rb"\0[A-Za-z?] 160000 ")
 _FLAGGED = re.compile(rb"\0([a-zS]) ([0-7]{6}) ([0-9a-f]+) ([0-3])\t([^\0]*)")
 _ATTRIBUTES = re.compile(rb"[A-Za-z?] ([0-7]{6}) ([0-9a-f]+) 0\t((?:.*/)?\.gitattributes)", re.DOTALL)
 _ATTRIBUTES_NAME = b".gitattributes\0"
+_EMPTY_TREE = {
+    "sha1": b"4b825dc642cb6eb9a060e54bf8d69288fbee4904",
+    "sha256": b"6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321",
+}
 _STAGES = {"0": 0, "1": 1, "2": 2, "3": 3}
 
 
@@ -27,9 +40,9 @@ class Listing:
 
     __slots__ = ("_entries", "_entries_json", "count", "raw", "token")
 
-    def __init__(self, raw: bytes) -> None:
+    def __init__(self, raw: bytes, *, token: str | None = None) -> None:
         self.raw = raw
-        self.token = sha256(raw).hexdigest()
+        self.token = token or sha256(raw).hexdigest()
         """Identifies the answer; equal tokens mean equal entries and flags."""
         self.count = raw.count(b"\0") - 1
         self._entries: tuple[IndexEntry, ...] | None = None
@@ -50,6 +63,10 @@ class Listing:
     def gitlinks(self) -> int:
         """How many entries are submodules."""
         return len(_GITLINK.findall(self.raw)) if b" 160000 " in self.raw else 0
+
+    def sparse_folders(self) -> list[tuple[bytes, bytes, bytes]]:
+        """(tag, tree id, path with a slash) of the folders that a sparse index holds in place of their files."""
+        return _SPARSE_FOLDER.findall(self.raw) if b" 040000 " in self.raw else []
 
     def flagged(self) -> list[tuple[str, str, str, bytes]]:
         """(tag, mode, id, path) of entries that git was told not to look at.
@@ -75,6 +92,43 @@ class Listing:
                 found.append((match[1], match[2], match[3]))
             end = self.raw.find(_ATTRIBUTES_NAME, end + 1)
         return found
+
+
+def expand(git: Git, found: Listing, object_format: str) -> Listing:
+    """`found` with the folders of a sparse index replaced by the entries they stand for: one process, where any.
+
+    `found` itself where a tree is not here (a partial clone without trees): the folders then stay entries.
+    """
+    folders = found.sparse_folders()
+    if not folders:
+        return found
+    requests = [b"%s %s\n" % (_EMPTY_TREE[object_format], oid) for _, oid, _ in folders]
+    child = git.start(
+        "diff-tree",
+        "-r",
+        "-z",
+        "--ignore-submodules=none",
+        "--stdin",
+        stdin=b"".join(requests),
+        env={"GIT_INDEX_FILE": "/nonexistent/index"},  # it would read, and so expand, the index for nothing
+    )
+    git.finish(child)
+    fields = child.output().split(b"\0")
+    inside: list[bytes] = []
+    position = 0
+    for (tag, _, folder), request in zip(folders, requests, strict=True):
+        # the answer is the request, then for each file `:000000 MODE 0… ID A`, NUL, its path, NUL
+        if not fields[position].startswith(request):
+            return found
+        fields[position] = fields[position].removeprefix(request)
+        records: list[bytes] = []
+        while fields[position].startswith(b":"):
+            _, mode, _, oid, _ = fields[position].split(b" ")
+            records.append(b"\0%s %s %s 0\t%s%s" % (tag, mode, oid, folder, fields[position + 1]))
+            position += 2
+        inside.append(b"".join(records))
+    parts = iter(inside)
+    return Listing(_SPARSE_FOLDER.sub(lambda _: next(parts), found.raw), token=found.token)
 
 
 class _Same(dict[str, str]):

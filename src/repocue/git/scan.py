@@ -89,14 +89,18 @@ class _Scan:
         self.begun_ns = time.time_ns()
         children = [git.start(*porcelain.COMMAND)]
         try:
-            children.append(git.start(*listing.COMMAND))
+            children.append(git.start(*listing.COMMAND, ok=listing.EXIT_CODES))
             if known is not None and known.contents:
                 children.append(git.start(*CONFIG_COMMAND, ok=CONFIG_EXIT_CODES))
             status, index, *config = children
             tick = None if progress is None else lambda: progress("listing", index.size, None)
             git.finish(index, tick=tick)
+            if index.process.returncode:
+                index = git.start(*listing.PLAIN_COMMAND)
+                children.append(index)
+                git.finish(index, tick=tick)
             # The listing is ready long before the status is: what it says is read meanwhile.
-            self.listing = listing.Listing(index.output(prefix=b"\0"))
+            self.listing = listing.expand(git, listing.Listing(index.output(prefix=b"\0")), worktree.object_format)
             self.flagged = self.listing.flagged()
             self.gitlinks = self.listing.gitlinks()
             git.finish(status, *config, tick=tick)
@@ -148,7 +152,15 @@ class _Scan:
                 }
             ),
             observed_at=rfc3339(self.begun_ns // 1_000_000),
-            warnings=gather(self.worktree, self.errors, found, asides.values(), untracked, self.gitlinks),
+            warnings=gather(
+                self.worktree,
+                self.errors,
+                found,
+                asides.values(),
+                untracked,
+                self.gitlinks,
+                len(self.listing.sparse_folders()),
+            ),
             cost=ScanCost(
                 duration_ms=milliseconds(time.perf_counter() - started),
                 git_processes=self.git.processes - processes_before,

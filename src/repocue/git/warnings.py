@@ -24,6 +24,7 @@ def gather(
     asides: Iterable[Aside],
     untracked: Iterable[UntrackedPath],
     gitlinks: int,
+    sparse_folders: int,
 ) -> tuple[Warning, ...]:
     """In this order: `errors` is what `git status` wrote to stderr, `asides` what it did not look at.
 
@@ -34,6 +35,7 @@ def gather(
     * unidentified-files: changed files that `git add` would refuse (a filter failed)
     * hidden-edits: edits that assume-unchanged or skip-worktree hides from git
     * sparse-checkout: tracked paths left out of the work tree
+    * unlisted-folders: folders of a sparse index whose trees are not here; each counts as one path
     * unindexed-submodules, nested-repositories: their contents are not part of the state
     * shallow-history, partial-clone: what git holds of history and objects is incomplete
     * git-messages: other lines that git wrote to stderr
@@ -48,6 +50,7 @@ def gather(
         ("unidentified-files", found.refused),
         ("hidden-edits", hidden),
         ("sparse-checkout", letters.count("s")),
+        ("unlisted-folders", sparse_folders),
         ("unindexed-submodules", gitlinks),
         ("nested-repositories", sum(path.kind == "repository" for path in untracked)),
     )

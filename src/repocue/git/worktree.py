@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from repocue.domain.ids import repository_id
 from repocue.domain.paths import display
@@ -15,9 +15,8 @@ _MARK = "--repocue-next"
 """rev-parse prints options that it does not know; a path may contain line breaks, so each is followed by this."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Worktree:
-    """One git work tree. All paths are absolute and resolved."""
+class Worktree(NamedTuple):
+    """One git work tree. All paths are absolute and resolved. Make it with keywords."""
 
     root: bytes
     git_dir: bytes
