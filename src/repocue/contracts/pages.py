@@ -42,7 +42,9 @@ def page(contract: str) -> str:
         if part is not schema and "description" in part:
             lines += [part["description"], ""]
         lines += ["| member | type | present | meaning |", "|---|---|---|---|"]
-        lines += [f"| `{row.path}` | {row.type} | {row.presence} | {row.meaning} |" for row in _rows(part, definitions)]
+        lines += [
+            f"| `{row.path}` | {row.type} | {row.presence} | {row.meaning} |" for row in _rows([part], definitions)
+        ]
         lines.append("")
     rule = registry.rule(contract)
     if rule is not None:
@@ -79,32 +81,48 @@ def pages() -> dict[str, str]:
     return {"docs/contracts/README.md": index(), **found}
 
 
-def _rows(schema: dict[str, Any], definitions: dict[str, Any], prefix: str = "") -> Iterator[_Row]:
-    """The members of an object, parts after their whole; an array's items are shown as `name[]`."""
-    required = schema.get("required", [])
-    for name, member in schema.get("properties", {}).items():
-        presence = "always" if name in required else "may be absent"
+def _rows(objects: list[dict[str, Any]], definitions: dict[str, Any], prefix: str = "") -> Iterator[_Row]:
+    """The members of an object, parts after their whole; an array's items are shown as `name[]`.
+
+    Of several `objects`, alternatives for one place, the members are shown together.
+    """
+    members: dict[str, dict[str, Any]] = {}
+    for schema in objects:
+        for name, member in schema.get("properties", {}).items():
+            members.setdefault(name, member)
+    for name, member in members.items():
+        if all(name in schema.get("required", ()) for schema in objects):
+            presence = "always"
+        elif all(name in schema.get("required", ()) for schema in objects if name in schema.get("properties", ())):
+            presence = "in some"
+        else:
+            presence = "may be absent"
         path = prefix + name
         yield _Row(path, _type(member, definitions), presence, _cell(_meaning(member, definitions)))
-        inner, suffix = _inside(member, definitions)
-        if inner is not None:
+        suffix, inner = _inside(member, definitions)
+        if inner:
             yield from _rows(inner, definitions, path + suffix + ".")
 
 
-def _inside(member: dict[str, Any], definitions: dict[str, Any]) -> tuple[dict[str, Any] | None, str]:
-    """The object whose members stand below this one, and how its path goes on; None where there is none."""
+def _inside(member: dict[str, Any], definitions: dict[str, Any]) -> tuple[str, list[dict[str, Any]]]:
+    """How the path goes on below this member, and the alternative objects whose members stand there."""
     resolved = _resolve(member, definitions)
-    if "anyOf" in resolved:
-        for branch in resolved["anyOf"]:
-            found = _inside(branch, definitions)
-            if found[0] is not None:
-                return found
+    found: tuple[str, list[dict[str, Any]]] = ("", [])
+    for branch in _branches(resolved):
+        suffix, inner = _inside(branch, definitions)
+        if inner:
+            found = (suffix, [*found[1], *inner])
     if "properties" in resolved:
-        return resolved, ""
+        return "", [resolved]
     if "items" in resolved:
-        inner, suffix = _inside(resolved["items"], definitions)
-        return inner, "[]" + suffix
-    return None, ""
+        suffix, inner = _inside(resolved["items"], definitions)
+        return "[]" + suffix, inner
+    return found
+
+
+def _branches(schema: dict[str, Any]) -> list[dict[str, Any]]:
+    branches: list[dict[str, Any]] = schema.get("anyOf") or schema.get("oneOf") or []
+    return branches
 
 
 def _resolve(member: dict[str, Any], definitions: dict[str, Any]) -> dict[str, Any]:
@@ -120,6 +138,10 @@ def _meaning(member: dict[str, Any], definitions: dict[str, Any]) -> str:
     text: str = member.get("description") or resolved.get("description", "")
     if not text and "items" in resolved:
         return _meaning(resolved["items"], definitions)
+    if not text and _branches(resolved):
+        return _meaning(_branches(resolved)[0], definitions)
+    if not text and (resolved.get("type") == "null" or "const" in resolved):
+        return f"Always {_json(resolved.get('const'))}."
     return text
 
 
@@ -130,12 +152,11 @@ def _type(member: dict[str, Any], definitions: dict[str, Any]) -> str:
         name = reference.removeprefix(_URN).partition("#")[0]
         return f"[`{schemas.contract_of(name)}`]({name}.md)"
     resolved = _resolve(member, definitions)
-    if "anyOf" in resolved:
-        branches = [_type({**branch, "x-unit": ""}, definitions) for branch in resolved["anyOf"]]
-        unit = member.get("x-unit") or next(
-            (_resolve(branch, definitions).get("x-unit") for branch in resolved["anyOf"]), None
-        )
-        return " or ".join(branches) + (f", {unit}" if unit else "")
+    if _branches(resolved):
+        types = [_type({**branch, "x-unit": ""}, definitions) for branch in _branches(resolved)]
+        units = [branch.get("x-unit") or _resolve(branch, definitions).get("x-unit") for branch in _branches(resolved)]
+        unit = member.get("x-unit") or units[0]
+        return " or ".join(dict.fromkeys(types)) + (f", {unit}" if unit else "")
     if "const" in resolved:
         return _json(resolved["const"])
     if "enum" in resolved:
@@ -158,6 +179,8 @@ def _described(name: str, schema: dict[str, Any], definition: str, definitions: 
     if name == "string":
         if definition in ("digest", "time", "date", "id", "commit", "path", "rate", "snapshot", "repository_id"):
             return definition.replace("_", " ")
+        if "x-form" in schema:
+            return f"string, {schema['x-form']}"
         if "pattern" in schema:
             return f"string `{schema['pattern']}`"
         return "string, not empty" if schema.get("minLength") else "string"

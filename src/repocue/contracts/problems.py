@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from repocue.contracts import canonical
 from repocue.errors import ContractError
 
 _SHOWN_CHARACTERS = 120
@@ -32,6 +33,11 @@ def shown(text: str) -> str:
     if len(text) > _SHOWN_CHARACTERS:
         text = text[:_SHOWN_CHARACTERS] + "…"
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
+
+
+def literal(value: Any) -> str:
+    """A value as JSON for use inside a message, cut where it is long."""
+    return shown(canonical.compact(value).decode())
 
 
 def contract_error(

@@ -137,6 +137,25 @@ def for_kind(contract: str, kind: str | None) -> dict[str, Any]:
 
 
 @functools.cache
+def forms(contract: str) -> dict[str, str]:
+    """Pattern to the words that say the same, from the `x-form` that stands beside it in the schema."""
+    found: dict[str, str] = {}
+
+    def search(value: Any) -> None:
+        if isinstance(value, dict):
+            if isinstance(value.get("x-form"), str) and isinstance(value.get("pattern"), str):
+                found[value["pattern"]] = value["x-form"]
+            for part in value.values():
+                search(part)
+        elif isinstance(value, list):
+            for part in value:
+                search(part)
+
+    search(joined(contract))
+    return found
+
+
+@functools.cache
 def validator(contract: str, kind: str | None) -> Any:
     """The compiled validator: formats are checked and nothing is ever fetched."""
     import jsonschema_rs

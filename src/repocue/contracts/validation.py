@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from repocue.contracts import canonical, schemas
-from repocue.contracts.problems import Problem, pointer, shown, token
+from repocue.contracts import schemas
+from repocue.contracts.problems import Problem, literal, pointer, shown, token
 
 MAX_PROBLEMS = 50
 """More faults than this are not listed: the first ones are what a person mends."""
@@ -22,13 +22,14 @@ def schema_problems(document: Any, contract: str, kind: str | None = None) -> li
     JSON Schema calls 1.0 and 1e3 integers; contracts do not, so a float where an integer must stand is a fault.
     """
     validator = schemas.validator(contract, kind)
-    found = _collect(validator, document)
+    forms = schemas.forms(contract)
+    found = _collect(validator, document, forms)
     if not found:
         rewritten = _with_fractions(document)
         if rewritten is not None:
             found = [
                 Problem(problem.pointer, "must be an integer, written without fraction or exponent")
-                for problem in _collect(validator, rewritten, only=("type", "enum", "const"))
+                for problem in _collect(validator, rewritten, forms, only=("type", "enum", "const", "anyOf", "oneOf"))
             ]
     if not found:
         return []
@@ -36,12 +37,18 @@ def schema_problems(document: Any, contract: str, kind: str | None = None) -> li
     return sorted(found, key=lambda problem: position(problem.pointer))[:MAX_PROBLEMS]
 
 
-def _collect(validator: Any, document: Any, only: tuple[str, ...] | None = None) -> list[Problem]:
+def _collect(
+    validator: Any, document: Any, forms: Mapping[str, str], only: tuple[str, ...] | None = None
+) -> list[Problem]:
+    errors = itertools.islice(validator.iter_errors(document), MAX_PROBLEMS)
+    leaves = [leaf for error in errors for leaf in _leaves(error, document)]
+    mistyped = {tuple(leaf.instance_path) for leaf in leaves if leaf.kind.name == "type"}
     problems: list[Problem] = []
-    for error in itertools.islice(validator.iter_errors(document), MAX_PROBLEMS):
-        for leaf in _leaves(error, document):
-            if only is None or leaf.kind.name in only:
-                problems.extend(_describe(leaf, document))
+    for leaf in leaves:
+        # A value of the wrong type is also none of the options: that need not be said.
+        is_told = leaf.kind.name in ("enum", "const") and tuple(leaf.instance_path) in mistyped
+        if not is_told and (only is None or leaf.kind.name in only):
+            problems.extend(_describe(leaf, document, forms))
     return list(dict.fromkeys(problems))
 
 
@@ -68,7 +75,7 @@ def _leaves(error: Any, document: Any) -> Iterator[Any]:
         yield from _leaves(part, document)
 
 
-def _describe(error: Any, document: Any) -> Iterator[Problem]:
+def _describe(error: Any, document: Any, forms: Mapping[str, str]) -> Iterator[Problem]:
     kind = error.kind
     path = list(error.instance_path)
     where = pointer(path)
@@ -80,10 +87,10 @@ def _describe(error: Any, document: Any) -> Iterator[Problem]:
         case "required":
             yield Problem(where, f'the member "{shown(kind.property)}" is missing')
         case "type":
-            yield Problem(where, f"must be {_types(kind.types)}, not {_type_of(value)}")
+            yield Problem(where, f"must be {_types(kind.types)}, not {_type_of(value, kind.types)}")
         case "enum":
             options = ", ".join(_literal(option) for option in kind.options)
-            yield Problem(where, f"must be one of {options}, not {_literal(value)}")
+            yield Problem(where, f"must be {'one of ' * (len(kind.options) > 1)}{options}, not {_literal(value)}")
         case "const":
             yield Problem(where, f"must be {_literal(kind.expected_value)}, not {_literal(value)}")
         case "minimum":
@@ -103,11 +110,15 @@ def _describe(error: Any, document: Any) -> Iterator[Problem]:
         case "uniqueItems":
             yield Problem(where, "holds the same item twice")
         case "pattern":
-            yield Problem(where, f"{_literal(value)} does not have the form {kind.pattern}")
+            form = forms.get(kind.pattern) or f"text of the form {kind.pattern}"
+            yield Problem(where, f"must be {form}, not {_literal(value)}")
         case "format":
             yield Problem(where, f"{_literal(value)} is not a valid {kind.format}")
         case "anyOf" | "oneOf":
-            yield Problem(where, f"{_type_of(value)} cannot stand here")
+            wrong = [part for branch in kind.context for part in branch if part.kind.name == "type"]
+            found = [name for part in wrong if list(part.instance_path) == path for name in part.kind.types]
+            types = list(dict.fromkeys(found))
+            yield Problem(where, f"must be {_types(types)}, not {_type_of(value, types)}")
         case _:
             yield Problem(where, _fallback(error.message))
 
@@ -129,7 +140,9 @@ def _types(types: list[str]) -> str:
     return " or ".join(names)
 
 
-def _type_of(value: Any) -> str:
+def _type_of(value: Any, wanted: Sequence[str] = ()) -> str:
+    if isinstance(value, float) and "integer" in wanted:
+        return "a fraction"
     if value is None:
         return "null"
     for types, name in (
@@ -147,7 +160,7 @@ def _literal(value: Any) -> str:
     """A scalar as JSON, cut where it is long; anything else by its type."""
     if isinstance(value, dict | list):
         return _type_of(value)
-    return shown(canonical.compact(value).decode())
+    return literal(value)
 
 
 def _with_fractions(value: Any) -> Any | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from repocue.contracts.problems import Problem, shown
+from repocue.contracts.problems import Problem, literal
 from repocue.contracts.registry import Context
 from repocue.contracts.rules.common import repeated
 from repocue.domain.ids import is_id
@@ -61,7 +61,9 @@ def _common(answer: Mapping[str, Any]) -> Iterator[Problem]:
 
 def _id(text: str, where: str) -> Iterator[Problem]:
     if not is_id(text):
-        yield Problem(where, f'"{shown(text)}" is no id: a lower-case letter or digit, then up to 63 of a-z 0-9 . _ -')
+        yield Problem(
+            where, f"must be an id: a lower-case letter or digit, then up to 63 of a-z 0-9 . _ -, not {literal(text)}"
+        )
 
 
 def _sources(sources: list[str], where: str) -> Iterator[Problem]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from repocue.contracts.problems import Problem, shown, token
+from repocue.contracts.problems import Problem, literal, token
 from repocue.domain import paths
 
 
@@ -22,7 +22,7 @@ def repeated(values: Sequence[Any], where: str, what: str, member: str | None = 
         key = value[member] if member else value
         if key in seen:
             place = f"{where}/{position}" + (token(member) if member else "")
-            yield Problem(place, f'{what} "{shown(str(key))}" stands twice, first at {where}/{seen[key]}')
+            yield Problem(place, f"{what} {literal(str(key))} stands twice, first at {where}/{seen[key]}")
         else:
             seen[key] = position
 
@@ -35,13 +35,13 @@ def path_fault(text: str) -> str | None:
     try:
         raw = paths.raw(text)
     except ValueError:
-        return f'"{shown(text)}" is not spelled as git shows a path'
+        return f"{literal(text)} is not spelled as git shows a path"
     if not raw or b"\0" in raw:
         return "is no path"
     if raw.startswith(b"/"):
-        return f'"{shown(text)}" is absolute; paths are relative to the repository\'s root'
+        return f"{literal(text)} is absolute; paths are relative to the repository's root"
     if any(part in (b"", b".", b"..") for part in raw.split(b"/")):
-        return f'"{shown(text)}" has an empty part, "." or ".."; write the path as git shows it'
+        return f'{literal(text)} has an empty part, "." or ".."; write the path as git shows it'
     return None
 
 

@@ -11,9 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from repocue.contracts import canonical
 from repocue.contracts.jsontext import DEFAULT_LIMITS, Limits
-from repocue.contracts.problems import Problem, contract_error, shown, token
+from repocue.contracts.problems import Problem, contract_error, literal, token
 from repocue.contracts.registry import Context
 from repocue.contracts.rules import usage
 from repocue.domain import paths
@@ -75,7 +74,7 @@ def expectation_problems(document: Mapping[str, Any], expected: Expected) -> Ite
     )
     for where, found, wanted in asked:
         if found != wanted:
-            yield Problem(where, f"{_shown(wanted)} was asked for, not {_shown(found)}")
+            yield Problem(where, f"{literal(wanted)} was asked for, not {literal(found)}")
 
 
 def check_same_runner(observations: Sequence[Mapping[str, Any]]) -> None:
@@ -166,9 +165,9 @@ def _activity_problems(document: Mapping[str, Any]) -> Iterator[Problem]:
             if b"\0" in raw:
                 yield Problem(where, "is no path")
             elif raw.startswith(b"/"):
-                yield Problem(where, f'"{shown(path)}" is absolute; files are named relative to the repository\'s root')
+                yield Problem(where, f"{literal(path)} is absolute; files are named relative to the repository's root")
             elif raw == b".." or raw.startswith(b"../"):
-                yield Problem(where, f'"{shown(path)}" leaves the repository')
+                yield Problem(where, f"{literal(path)} leaves the repository")
             files.add(clean)
     classes = [command["classification"].split("+") for command in commands]
     counted = (
@@ -206,9 +205,5 @@ def _fallback_problems(document: Mapping[str, Any], commands: int, files: int) -
             yield Problem("/metrics/" + name, f"{value} exceeds the run's total, {total}")
 
 
-def _shown(value: Any) -> str:
-    return shown(canonical.compact(value).decode())
-
-
 def _member(metadata: Mapping[str, Any], name: str) -> str:
-    return _shown(metadata[name]) if name in metadata else "absent"
+    return literal(metadata[name]) if name in metadata else "absent"

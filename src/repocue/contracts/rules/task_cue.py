@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from repocue.contracts import canonical
-from repocue.contracts.problems import Problem, shown
+from repocue.contracts.problems import Problem, literal
 from repocue.contracts.registry import Context
 from repocue.contracts.rules.common import path_problem, repeated
 from repocue.domain import paths, tokens
@@ -59,10 +59,10 @@ def _block_problems(blocks: list[Mapping[str, Any]]) -> Iterator[Problem]:
         if first is not None and last < first:
             yield Problem(where + "/last_line", f"lies before the first line, {first}")
         if block["id"] not in (path, f"{path}#L{first}-L{last}"):
-            yield Problem(where + "/id", f'must be "{shown(path)}" or end in #L{first}-L{last}')
+            yield Problem(where + "/id", f"must be {literal(path)} or end in #L{first}-L{last}")
         lines = 0 if first is None else last - first + 1
         if len(_lines(block["text"])) != lines:
-            yield Problem(where + "/text", f"has {len(_lines(block['text']))} lines, not {lines}")
+            yield Problem(where + "/text", f"must have {lines} lines, not {len(_lines(block['text']))}")
         if block["sha256"] != canonical.digest(block["text"].encode()):
             yield Problem(where + "/sha256", "is not the digest of the text")
         here = _Range(_raw(path), first or 0, last or 0)
@@ -83,11 +83,11 @@ def _source_problems(cue: Mapping[str, Any]) -> Iterator[Problem]:
         where = f"/sources/{position}"
         block = blocks.get(source["block"])
         if block is None:
-            yield Problem(where + "/block", f'no block has the id "{shown(source["block"])}"')
+            yield Problem(where + "/block", f"no block has the id {literal(source['block'])}")
             continue
         span = _span(source["id"], block)
         if span is None:
-            yield Problem(where + "/block", f'the block "{shown(block["id"])}" does not hold this source')
+            yield Problem(where + "/block", f"the block {literal(block['id'])} does not hold this source")
             continue
         spans.append(span)
         first = block["first_line"] or 0
@@ -106,7 +106,7 @@ def _item_problems(items: list[Mapping[str, Any]], sources: list[Mapping[str, An
         for number, name in enumerate(item["sources"]):
             used.add(name)
             if name not in known:
-                yield Problem(f"/items/{position}/sources/{number}", f'no source has the id "{shown(name)}"')
+                yield Problem(f"/items/{position}/sources/{number}", f"no source has the id {literal(name)}")
     for position, source in enumerate(sources):
         if source["id"] not in used:
             yield Problem(f"/sources/{position}", "no item has this source")
