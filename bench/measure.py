@@ -1,25 +1,15 @@
-"""One process, timed from outside: wall clock, processor time and peak memory of its whole tree."""
+"""Processes timed from outside, with the stopwatch of `repocue evaluate`."""
 
 from __future__ import annotations
 
-import os
 import statistics
 import subprocess
-import sys
 import tempfile
-import threading
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Run:
-    """What one process took. `peak_bytes` is the largest of it and the children it waited for."""
-
-    wall_ms: float
-    cpu_ms: float
-    peak_bytes: int
+from repocue.errors import EvaluationError
+from repocue.evaluation.shared.measuring import Measured, run_measured
 
 
 @dataclass(slots=True, kw_only=True)
@@ -35,40 +25,37 @@ class Operation:
     before: Callable[[], None] | None = None
     every: int = 1
     """Run in one of so many rounds, for operations that take long."""
-    runs: list[Run] = field(default_factory=list)
+    runs: list[Measured] = field(default_factory=list)
 
     @property
     def wall_ms(self) -> float:
         """The median wall time."""
-        return statistics.median(run.wall_ms for run in self.runs)
+        return statistics.median(run.wall_duration_ms for run in self.runs)
 
     @property
     def peak_mib(self) -> float:
         """The largest peak of all runs."""
-        return max(run.peak_bytes for run in self.runs) / 2**20
+        return max(run.peak_memory_bytes for run in self.runs) / 2**20
 
 
 class Failed(Exception):
     """A timed process did not exit 0; the message holds what it said."""
 
 
-def run(argv: Sequence[str], *, cwd: str, env: Mapping[str, str], timeout_s: float = 600) -> Run:
+def run(argv: Sequence[str], *, cwd: str, env: Mapping[str, str], timeout_s: float = 600) -> Measured:
     """Time one process whose answer is thrown away; raises Failed where it does not exit 0 in time."""
     with tempfile.TemporaryFile() as errors:
-        started = time.perf_counter()
-        process = subprocess.Popen(argv, cwd=cwd, env=env, stdout=subprocess.DEVNULL, stderr=errors)
-        alarm = threading.Timer(timeout_s, process.kill)
-        alarm.start()
-        _, status, usage = os.wait4(process.pid, 0)
-        wall_ms = (time.perf_counter() - started) * 1000
-        alarm.cancel()
-        process.returncode = os.waitstatus_to_exitcode(status)
+        try:
+            result = run_measured(
+                argv, cwd=cwd, environ=env, stdout=subprocess.DEVNULL, stderr=errors, timeout_s=timeout_s
+            )
+        except EvaluationError as error:
+            raise Failed(error.message) from error
         errors.seek(0)
         said = errors.read().decode(errors="replace").strip()
-    if process.returncode != 0:
-        raise Failed(f"{' '.join(argv)} exited {process.returncode}: {said}")
-    unit = 1 if sys.platform == "darwin" else 1024
-    return Run(wall_ms=wall_ms, cpu_ms=(usage.ru_utime + usage.ru_stime) * 1000, peak_bytes=usage.ru_maxrss * unit)
+    if result.exit_code != 0:
+        raise Failed(f"{' '.join(argv)} exited {result.exit_code}: {said}")
+    return result
 
 
 def interleave(operations: Sequence[Operation], *, rounds: int, env: Mapping[str, str]) -> None:

@@ -52,8 +52,8 @@ def time_peers(root: str, folder: str, env: Mapping[str, str]) -> Iterator[str]:
             yield f"{peer.name}: no figure ({str(failure)[:160]})"
         else:
             yield (
-                f"{peer.name} ({peer.does}): first {first.wall_ms:.0f} ms, again {again.wall_ms:.0f} ms, "
-                f"peak {max(first.peak_bytes, again.peak_bytes) / 2**20:.0f} MiB"
+                f"{peer.name} ({peer.does}): first {first.wall_duration_ms:.0f} ms, "
+                f"again {again.wall_duration_ms:.0f} ms, peak {max(first.peak_memory_bytes, again.peak_memory_bytes) / 2**20:.0f} MiB"
             )
         finally:
             shutil.rmtree(clone, ignore_errors=True)

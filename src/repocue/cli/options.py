@@ -7,8 +7,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -26,22 +25,23 @@ Progress = Callable[[str, int, "int | None"], None]
 """Called with (what is being done, how many are done, of how many or None)."""
 
 
-@dataclass(slots=True)
 class Session:
-    """What was typed before the command's name, and what an error report needs to know of the command line."""
+    """What was typed of the shared options so far, at either level; also what an error report goes by."""
 
-    repository: str | None = None
-    cache_dir: str | None = None
-    format: str | None = None
-    quiet: bool = False
+    __slots__ = ("cache_dir", "format", "quiet", "repository")
+
+    def __init__(self) -> None:
+        self.repository: str | None = None
+        self.cache_dir: str | None = None
+        self.format: str | None = None
+        self.quiet = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Invocation:
+class Invocation(NamedTuple):
     """The shared options of one command, resolved.
 
-    `repository` is a path as typed, relative to the working directory; `cache_dir` is None where neither option
-    nor environment names one; `format` is auto, json or text.
+    `repository` is a path as typed, relative to the working directory; `cache_dir` is None where no option names one;
+    `format` is auto, json or text.
     """
 
     repository: str

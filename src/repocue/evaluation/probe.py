@@ -10,8 +10,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -24,6 +22,7 @@ from repocue.domain.times import rfc3339
 from repocue.domain.tokens import estimate
 from repocue.errors import EvaluationError, RepoCueError
 from repocue.evaluation.shared import isolation
+from repocue.evaluation.shared.measuring import Measured, run_measured
 
 if TYPE_CHECKING:
     from repocue.git.evidence import Capture
@@ -73,16 +72,14 @@ class _Step:
     """One ended process: what it printed, and what it took as seen from outside."""
 
     output: bytes
-    wall_duration_ms: float
-    cpu_duration_ms: float
-    peak_memory_bytes: int
+    took: Measured
     database_bytes: int
 
     def costs(self) -> dict[str, Any]:
         return {
-            "wall_duration_ms": measured(self.wall_duration_ms, OBSERVED),
-            "cpu_duration_ms": measured(self.cpu_duration_ms, OBSERVED),
-            "peak_memory_bytes": measured(self.peak_memory_bytes, OBSERVED),
+            "wall_duration_ms": measured(self.took.wall_duration_ms, OBSERVED),
+            "cpu_duration_ms": measured(self.took.cpu_duration_ms, OBSERVED),
+            "peak_memory_bytes": measured(self.took.peak_memory_bytes, OBSERVED),
             "output_bytes": measured(len(self.output), OBSERVED),
             "database_bytes": measured(self.database_bytes, OBSERVED),
         }
@@ -141,32 +138,12 @@ def _run(probe: Probe, folder: str, what: str, name: str, *arguments: str) -> _S
     argv = [*probe.command, name, *arguments, "--cache-dir", cache, "--format", "json", "--quiet"]
     argv += ["--repository", os.fsdecode(probe.worktree.root)]
     with tempfile.TemporaryFile(dir=folder) as output, tempfile.TemporaryFile(dir=folder) as errors:
-        begun = time.perf_counter()
-        try:
-            process = subprocess.Popen(
-                argv, cwd=folder, env=probe.environ, stdin=subprocess.DEVNULL, stdout=output, stderr=errors
-            )
-        except OSError as error:
-            raise EvaluationError(f"{argv[0]} could not be started: {error.strerror}") from error
-        try:
-            _, status, usage = os.wait4(process.pid, 0)
-            process.returncode = os.waitstatus_to_exitcode(status)
-        finally:
-            if process.returncode is None:
-                process.kill()
-                process.wait()
-        wall_s = time.perf_counter() - begun
+        took = run_measured(argv, cwd=folder, environ=probe.environ, stdout=output, stderr=errors)
         output.seek(0)
         errors.seek(0)
-        if process.returncode != 0:
-            raise _step_failed(what, process.returncode, errors.read())
-        return _Step(
-            output=output.read(),
-            wall_duration_ms=milliseconds(wall_s),
-            cpu_duration_ms=milliseconds(usage.ru_utime + usage.ru_stime),
-            peak_memory_bytes=usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024),
-            database_bytes=_size_of(cache),
-        )
+        if took.exit_code != 0:
+            raise _step_failed(what, took.exit_code, errors.read())
+        return _Step(output=output.read(), took=took, database_bytes=_size_of(cache))
 
 
 def _step_failed(what: str, code: int, said: bytes) -> EvaluationError:
