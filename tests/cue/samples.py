@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from repocue.cue.subject import Subject
-from repocue.domain.delta import Change, Delta, RepositoryChange
+from repocue.domain.delta import Change, Delta, FileKind, RepositoryChange
 from repocue.domain.facts import RankedFacts
 from repocue.domain.state import SnapshotHeader, Summary, Warning
 
@@ -47,7 +47,13 @@ def summary(**changes: Any) -> Summary:
         "tracked_files": 321,
         "present_files": 320,
         "size_bytes": 1_234_567,
-        "documents": ("AGENTS.md", "README.md", "docs/README.md", "CONTRIBUTING.md", *(f"docs/{n}.md" for n in range(9))),
+        "documents": (
+            "AGENTS.md",
+            "README.md",
+            "docs/README.md",
+            "CONTRIBUTING.md",
+            *(f"docs/{n}.md" for n in range(9)),
+        ),
         "documents_total": 240,
         "languages": (("python", 210, 900_000), ("markdown", 60, 300_000), ("json", 50, 34_567)),
         "top_level": (("README.md", 1), ("docs/", 40), ('"\\377odd"', 1), ("src/", 200), ("tests/", 78)),
@@ -71,7 +77,13 @@ def facts(**changes: Any) -> RankedFacts:
 
 
 def delta(**changes: Any) -> Delta:
-    kinds = ("file.added", "file.content_changed", "file.deleted", "file.metadata_changed", "file.restored")
+    kinds: tuple[FileKind, ...] = (
+        "file.added",
+        "file.content_changed",
+        "file.deleted",
+        "file.metadata_changed",
+        "file.restored",
+    )
     values: dict[str, Any] = {
         "from_snapshot": "snapshot-000003",
         "to_snapshot": "snapshot-000007",

@@ -96,14 +96,18 @@ def test_every_budget_from_the_smallest_gives_a_valid_document_that_keeps_to_it(
 
 
 MEMBERS = {
-    "overview": ["schema_version", "kind", "repository", "epoch", "snapshot", "basis", "freshness", "budget"]
-    + ["content", "warnings", "more"],
-    "ranked": ["schema_version", "kind", "repository", "snapshot", "freshness", "observed_at", "budget", "content"]
-    + ["warnings"],
+    "overview": [
+        *("schema_version", "kind", "repository", "epoch", "snapshot", "basis"),
+        *("freshness", "budget", "content", "warnings", "more"),
+    ],
+    "ranked": [
+        *("schema_version", "kind", "repository", "snapshot", "freshness", "observed_at"),
+        *("budget", "content", "warnings"),
+    ],
 }
 MEMBERS["delta-frozen"] = MEMBERS["overview"]
 MEMBERS["placebo"] = MEMBERS["ranked"]
-MEMBERS["delta"] = MEMBERS["provenance"] = MEMBERS["ranked"][:3] + ["epoch"] + MEMBERS["ranked"][3:]
+MEMBERS["delta"] = MEMBERS["provenance"] = [*MEMBERS["ranked"][:3], "epoch", *MEMBERS["ranked"][3:]]
 
 
 @pytest.mark.parametrize("view", VIEWS)

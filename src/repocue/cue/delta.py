@@ -102,7 +102,7 @@ def _change(change: Change | RepositoryChange) -> dict[str, Any]:
         return {"kind": change.kind}  # before and after are digests, which say nothing to a reader
     if change.kind == "repository.branch_changed" or change.kind == "repository.head_changed":
         return {"kind": change.kind, "before": change.before, "after": change.after}
-    made = {"kind": change.kind, "path": change.path}  # type: ignore[union-attr]  # by its kind it is a file's
-    if change.from_path is not None:  # type: ignore[union-attr]
-        made["from_path"] = change.from_path  # type: ignore[union-attr]
+    made = {"kind": change.kind, "path": change.path}
+    if change.from_path is not None:
+        made["from_path"] = change.from_path
     return made

@@ -15,7 +15,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
-MANIFESTS: Final = ("pyproject.toml", "Cargo.toml", "package.json")
+MANIFESTS: Final[tuple[str, ...]] = ("pyproject.toml", "Cargo.toml", "package.json")
 MAX_MANIFEST_BYTES: Final = 256 * 1024
 MAX_ENTRY_BYTES: Final = 200
 _MAX_KEY_PARTS: Final = 64
@@ -51,9 +51,12 @@ PATHSPECS: Final = (
 """git pathspecs that match every conventional path (and others), and every manifest."""
 
 _ASIDE: Final = frozenset(
-    "test tests testing testdata spec fixtures example examples sample samples doc docs vendor third_party node_modules"
-    " bench benchmark benchmarks".split()
+    (
+        *("test", "tests", "testing", "testdata", "spec", "fixtures", "bench", "benchmark", "benchmarks"),
+        *("example", "examples", "sample", "samples", "doc", "docs", "vendor", "third_party", "node_modules"),
+    )
 )
+"""Folders whose programs are beside a repository's purpose."""
 
 
 def conventional(paths: Iterable[str]) -> list[str]:

@@ -16,9 +16,12 @@ NAMES: Final = ("GNUmakefile", "makefile", "Makefile")
 MAX_NAME_BYTES: Final = 100
 
 _DIRECTIVES: Final = frozenset(
-    "include -include sinclude export unexport override private undefine vpath load -load".split()
+    (
+        *("include", "-include", "sinclude", "export", "unexport", "override"),
+        *("private", "undefine", "vpath", "load", "-load"),
+    )
 )
-_CONDITIONALS: Final = frozenset("ifeq ifneq ifdef ifndef else endif".split())
+_CONDITIONALS: Final = frozenset(("ifeq", "ifneq", "ifdef", "ifndef", "else", "endif"))
 _ASSIGNMENT: Final = re.compile(r"\s*(?:(?:override|export|unexport|private)\s+)*[^\s:#=?+!;]+\s*(?::{1,3}|[?+!])?=")
 _PREFIX: Final = re.compile(r"\.RECIPEPREFIX\s*(?::{1,3}|\?)?=\s*(.?)")
 _UNREAL: Final = re.compile(r"[$%*?\[\]\\()\x00-\x1f\x7f]")

@@ -157,9 +157,7 @@ class _View:
         return subject, ranked.build(subject, summary, facts, max_tokens=self.max_tokens)
 
 
-def _verdict(
-    request: Request, reading: Reading
-) -> tuple[Freshness, Observation | None, tuple[Warning, ...]]:
+def _verdict(request: Request, reading: Reading) -> tuple[Freshness, Observation | None, tuple[Warning, ...]]:
     from repocue.maintenance.status import observe_or_warn
     from repocue.maintenance.verdict import judge
 
