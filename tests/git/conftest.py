@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -45,3 +47,10 @@ def known_of(observation: Observation) -> Known:
         dirty=observation.dirty,
         contents=observation.contents,
     )
+
+
+def let_the_clock_tick(*paths: str) -> None:
+    """Return when a change from now on is sure to give each of `paths` a later time than it has (see `is_settled`)."""
+    newest = max(os.lstat(path).st_ctime_ns for path in paths)
+    while time.time_ns() <= newest + 2_100_000_000 * (newest % 1_000_000_000 == 0) + 25_000_000:
+        os.sched_yield()

@@ -40,29 +40,46 @@ def split(output: bytes) -> list[bytes]:
 
 
 def added(root: str, *, env: Mapping[str, str], unflagged: bool = False) -> dict[bytes, tuple[str, str]]:
-    """(mode, id) by path after `git add -u`, on a copy of the index and with an object store of its own.
+    """(mode, id) by path after `git add` of every tracked path that exists; deletions are not recorded.
 
-    `unflagged` clears assume-unchanged and skip-worktree there first, so that hidden edits count too.
+    It works on a copy of the index and with an object store of its own. `unflagged` clears assume-unchanged and
+    skip-worktree there first, so that hidden edits count too.
     """
     index = os.fsdecode(git(root, "rev-parse", "--path-format=absolute", "--git-path", "index", env=env)[:-1])
     objects = os.fsdecode(git(root, "rev-parse", "--path-format=absolute", "--git-path", "objects", env=env)[:-1])
+    base = os.fsencode(root)
     with tempfile.TemporaryDirectory() as folder:
         own = {
             **env,
             "GIT_INDEX_FILE": os.path.join(folder, "index"),
             "GIT_OBJECT_DIRECTORY": os.path.join(folder, "objects"),
             "GIT_ALTERNATE_OBJECT_DIRECTORIES": objects,
+            "GIT_LITERAL_PATHSPECS": "1",
         }
         os.mkdir(own["GIT_OBJECT_DIRECTORY"])
         if os.path.exists(index):
             shutil.copy2(index, own["GIT_INDEX_FILE"])
         whole = ("-c", "core.splitIndex=false", "-c", "core.fsmonitor=false")
+        tracked = split(git(root, "ls-files", "-z", env=own))
         if unflagged:
-            paths = git(root, "ls-files", "-z", env=own)
-            git(root, *whole, "update-index", "--no-assume-unchanged", "-z", "--stdin", stdin=paths, env=own)
-            git(root, *whole, "update-index", "--no-skip-worktree", "-z", "--stdin", stdin=paths, env=own)
-        git(root, *whole, "add", "-u", "--sparse", ".", env=own)
+            every = b"".join(path + b"\0" for path in tracked)
+            git(root, *whole, "update-index", "--no-assume-unchanged", "-z", "--stdin", stdin=every, env=own)
+            git(root, *whole, "update-index", "--no-skip-worktree", "-z", "--stdin", stdin=every, env=own)
+        there = b"".join([path + b"\0" for path in dict.fromkeys(tracked) if _is_there(base, path)])
+        if there:
+            flags = ("--sparse", "--pathspec-from-file=-", "--pathspec-file-nul")
+            git(root, *whole, "add", *flags, stdin=there, env=own)
         return {path: (mode, oid) for mode, oid, stage, path in entries(root, env=own) if stage == 0}
+
+
+def _is_there(base: bytes, path: bytes) -> bool:
+    """Whether a file or link, or a repository of its own, stands at `path`, with no symbolic link on the way."""
+    whole = os.path.join(base, path)
+    if os.path.realpath(os.path.dirname(whole)) != os.path.dirname(whole):
+        return False
+    if os.path.isdir(whole) and not os.path.islink(whole):
+        return os.path.exists(os.path.join(whole, b".git"))
+    return os.path.isfile(whole) or os.path.islink(whole)
 
 
 def text(path: bytes) -> str:

@@ -166,7 +166,7 @@ class Identifier:
     ) -> list[Candidate]:
         """Hash `candidates`; returns those that changed meanwhile, with `stats` renewed."""
         rules = self.rules()
-        ids = self._ids(candidates, found)
+        ids = self._ids([_as_git_sees(candidate, stats[candidate.path]) for candidate in candidates], found)
         again: list[Candidate] = []
         for candidate in candidates:
             path = candidate.path
@@ -256,6 +256,16 @@ class Identifier:
         if any(path not in ids for path in paths):
             raise Vanished
         return len(paths)
+
+
+def _as_git_sees(candidate: Candidate, seen: os.stat_result) -> Candidate:
+    """The candidate as it must enter the temporary index.
+
+    A repository where the index has a file is new to `git add`; `update-index` would only remove the file.
+    """
+    if stat.S_ISDIR(seen.st_mode) and any(mode != _SUBMODULE for mode, _, _ in candidate.stages):
+        return candidate._replace(stages=())
+    return candidate
 
 
 def _seed(candidate: Candidate, object_format: str) -> bytes:
