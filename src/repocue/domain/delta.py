@@ -17,7 +17,6 @@ Kinds of a file's change, the first that applies:
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
@@ -71,8 +70,7 @@ class RepositoryChange(NamedTuple):
     after: str | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Delta:
+class Delta(NamedTuple):
     """Everything that differs between two snapshots. `changes` are in bytewise order of `path`."""
 
     from_snapshot: str

@@ -10,14 +10,14 @@ from repocue.store import snapshots
 from repocue.store.publishing import working_tree_digest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from repocue.domain.state import FileRow, Observation
     from repocue.store.database import Database
     from repocue.store.snapshots import Current, StoredSnapshot
 
-    Sizes = Callable[[], Mapping[str, int]]
-    """Gives the bytes of the index's clean entries by path; asked only where a size is needed."""
+    Sizes = Callable[[Iterable[str]], Mapping[str, int]]
+    """Gives the bytes of at least these paths in the work tree, where they exist; asked only where a size is needed."""
 
 
 def file_changes(database: Database, current: Current, observation: Observation, sizes: Sizes) -> list[Change]:
@@ -39,17 +39,12 @@ def rows_after(before: list[FileRow], observation: Observation, sizes: Sizes) ->
     dirty = {file.path for file in observation.dirty}
     entries = observation.entries()
     sized: dict[str, int | None] = {}
-    missing = False
     for _, oid, stage, path in entries:
         if stage == 0 and path not in dirty:
-            size = known.get((path, oid))
-            sized[path] = size
-            missing = missing or size is None
-    if missing:
-        fresh = sizes()
-        for path, size in sized.items():
-            if size is None:
-                sized[path] = fresh.get(path)
+            sized[path] = known.get((path, oid))
+    unknown = [path for path, size in sized.items() if size is None]
+    if unknown:
+        sized.update(sizes(unknown))
     return build_rows(entries, observation.dirty, sized)
 
 
@@ -73,5 +68,5 @@ def _work_tree_changes(database: Database, current: Current, observation: Observ
     touched = [path for path in {**before, **after} if before.get(path) != after.get(path)]
     rows = snapshots.rows_of_paths(database, touched)
     became_clean = [path for path in rows if path not in after]
-    sized: Mapping[str, int] = sizes() if became_clean else {}
+    sized: Mapping[str, int] = sizes(became_clean) if became_clean else {}
     return changes_of((row, with_work_tree(row, after.get(path), sized.get(path))) for path, row in rows.items())

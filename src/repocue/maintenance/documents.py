@@ -10,16 +10,16 @@ from __future__ import annotations
 from repocue.domain.paths import sort_key
 
 _ROOT_NAMES = frozenset(("README", "AGENTS", "ARCHITECTURE", "CHANGELOG"))
-_PROSE = frozenset(("asciidoc", "markdown", "rst"))
-_PLAIN = "plain-text"
+PROSE = frozenset(("asciidoc", "markdown", "rst"))
+PLAIN = "plain-text"
 
 
 def is_document(name: str, language: str | None) -> bool:
     """Whether a file is a document, from its own name and the language that name stands for (None: unknown)."""
-    if language in _PROSE:
+    if language in PROSE:
         return True
     stem, dot, _ = name.partition(".")
-    return (language == _PLAIN or (language is None and not dot)) and stem.upper() in _ROOT_NAMES
+    return (language == PLAIN or (language is None and not dot)) and stem.upper() in _ROOT_NAMES
 
 
 def rank(path: str) -> tuple[int, int, bytes]:

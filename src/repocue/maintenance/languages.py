@@ -11,7 +11,7 @@ _KINDS = frozenset(
 
 
 class Languages:
-    """Names languages; asks the library once for each suffix.
+    """Names languages, by the library's own rules.
 
     `library` is its name and version: another version may name files differently, so it is kept with what was named.
     """
@@ -21,26 +21,27 @@ class Languages:
 
         self._tags = identify.tags_from_filename
         self._whole_names = frozenset(extensions.NAMES)
-        self._by_suffix: dict[str, str | None] = {}
         self.library = library()
+
+    def key(self, file_name: str) -> str:
+        """What of a file's name decides its language: two names with one key have one language.
+
+        That is the name itself where the library knows it or one of its parts as a whole (`Dockerfile.dev`), else
+        its suffix, and "" for a name without one.
+        """
+        parts = file_name.split(".")
+        if not self._whole_names.isdisjoint(parts) or file_name in self._whole_names:
+            return file_name
+        if parts[0]:
+            return parts[-1] if len(parts) > 1 else ""
+        # A name whose only dots are its first characters has no suffix, as os.path.splitext has it.
+        return parts[-1] if any(parts[:-1]) else ""
 
     def name(self, file_name: str) -> str | None:
         """The language of a file with this name (without folders), or None where the library knows none.
 
         Where it gives several names (`c` and `c++` for `.h`), the shortest is taken, of equals the bytewise first.
         """
-        parts = file_name.split(".")
-        if file_name in self._whole_names or not self._whole_names.isdisjoint(parts):
-            return self._ask(file_name)
-        # A name that begins with its only dots has no suffix, as os.path.splitext has it.
-        suffix = parts[-1] if any(parts[:-1]) else ""
-        try:
-            return self._by_suffix[suffix]
-        except KeyError:
-            found = self._by_suffix[suffix] = self._ask(file_name)
-            return found
-
-    def _ask(self, file_name: str) -> str | None:
         tags = self._tags(file_name)
         if "binary" in tags or not tags:
             return None
@@ -52,7 +53,7 @@ def library() -> str:
     """Name and version of the library, e.g. `identify 2.6.20`."""
     import identify
 
-    # Its folder's neighbour says the version; asking importlib.metadata would cost as much as the whole scan.
+    # Its folder's neighbour says the version; asking importlib.metadata would cost as much as a small scan.
     folder = os.path.dirname(os.path.dirname(os.path.abspath(identify.__file__ or "")))
     found = [name for name in os.listdir(folder) if name.startswith("identify-") and name.endswith(".dist-info")]
     if len(found) == 1:

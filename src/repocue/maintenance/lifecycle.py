@@ -47,10 +47,10 @@ def init(request: Request, trigger: Trigger = "command") -> OperationResult:
         if not exists(request.state_path):
 
             def use(now: Observation, sizes: Sizes) -> OperationResult:
-                return transitions.first(request, trigger, now, build_rows(now.entries(), now.dirty, sizes()))
+                return transitions.first(request, trigger, now, build_rows(now.entries(), now.dirty, sizes(())))
 
             with _uncollected():
-                return with_observation(request, None, use)
+                return with_observation(request, None, use, all_sizes=True)
     return _already_initialized(request)  # another command was faster
 
 
@@ -88,13 +88,13 @@ def rebaseline(
         current = snapshots.current(database)
 
         def use(now: Observation, sizes: Sizes) -> OperationResult:
-            rows = build_rows(now.entries(), now.dirty, sizes())
+            rows = build_rows(now.entries(), now.dirty, sizes(()))
             changes = diff(snapshots.rows(database, current.snapshot.number), rows)
             epoch = transitions.NewEpoch(label, reason, rows)
             return transitions.publish(request, database, current, now, changes, trigger, epoch)
 
         with _uncollected():
-            return with_observation(request, None, use)
+            return with_observation(request, None, use, all_sizes=True)
 
     return _as_writer(request, "rebaseline", trigger, work)
 

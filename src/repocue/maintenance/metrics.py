@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 from repocue.domain.ids import epoch_id, snapshot_id
 from repocue.domain.paths import display
 from repocue.domain.times import rfc3339
-from repocue.maintenance.results import run_values
-from repocue.store import runs as stored
-from repocue.store import snapshots
+from repocue.maintenance.members import run_values
+from repocue.store import history, snapshots
 from repocue.store.database import open_state
 
 if TYPE_CHECKING:
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
 
     from repocue.git.worktree import Worktree
     from repocue.maintenance.request import Request
-    from repocue.store.runs import CueRun, Run
+    from repocue.store.history import CueRun, Run
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,8 +122,8 @@ def metrics(request: Request) -> MetricsResult:
             snapshot=current.header.snapshot,
             snapshots_kept=kept[0],
             epochs=snapshots.epochs(database),
-            runs=stored.runs(database),
-            cue_runs=stored.cue_runs(database),
+            runs=history.runs(database),
+            cue_runs=history.cue_runs(database),
             database_path=display(os.fsencode(path)),
             database_bytes=pages[0],
             log_bytes=_size(path + "-wal"),

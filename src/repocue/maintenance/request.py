@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from repocue.git.worktree import Worktree
@@ -14,8 +13,7 @@ Progress = Callable[[str, int, "int | None"], None]
 """Called with (what is being done, how many are done, of how many or None)."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
+class Request(NamedTuple):
     """One operation's inputs.
 
     `elapsed_ms` gives the milliseconds since the process was started, by `clock_method`, or None where that is unknown;

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from repocue.domain.paths import display, raw, sort_key
+from repocue.domain.rows import SUBMODULE as _SUBMODULE
 from repocue.domain.state import Summary
-from repocue.maintenance.documents import is_document, rank
+from repocue.maintenance.documents import PLAIN, PROSE, is_document, rank
 from repocue.maintenance.languages import Languages
 
 if TYPE_CHECKING:
@@ -25,7 +26,6 @@ KEPT_AS = "tally"
 MAX_DOCUMENTS = 200
 MAX_DEPTH_TWO = 2000
 
-_REGULAR = ("100644", "100755")
 _LINK = "120000"
 
 
@@ -74,10 +74,9 @@ def summary_of(tally: Tally) -> Summary:
 
 def count(rows: Iterable[FileRow]) -> Tally:
     """The tally of these rows, counted from nothing."""
-    tally = _Counter(Languages())
-    for row in rows:
-        tally.add(row)
-    return tally.result([])
+    counter = _Counter(Languages())
+    counter.add(rows, 1)
+    return counter.result([])
 
 
 def adjust(tally: Tally, changes: Sequence[Change]) -> Tally | None:
@@ -90,82 +89,79 @@ def adjust(tally: Tally, changes: Sequence[Change]) -> Tally | None:
     if counter.languages.library != tally.language_library:
         return None
     counter.start(tally)
-    for change in changes:
-        if change.before is not None:
-            counter.remove(change.before)
-        if change.after is not None:
-            counter.add(change.after)
+    counter.add((change.before for change in changes if change.before is not None), -1)
+    counter.add((change.after for change in changes if change.after is not None), 1)
     gone = counter.documents_gone.difference(counter.documents)
     if gone.intersection(tally.documents) and tally.documents_total > len(tally.documents):
         return None
     return counter.result([path for path in tally.documents if path not in counter.documents_gone])
 
 
+class _Kind:
+    """Files whose names stand for one language: how many, their bytes, and whether they can be documents."""
+
+    __slots__ = ("bytes", "files", "language", "may_be_document")
+
+    def __init__(self, language: str | None) -> None:
+        self.files = self.bytes = 0
+        self.language = language
+        self.may_be_document = language is None or language in PROSE or language == PLAIN
+
+
 class _Counter:
-    """Collects counts by folder and by language, then sorts them once."""
+    """Collects counts by folder and by kind of name, then sorts them once."""
 
     def __init__(self, languages: Languages) -> None:
         self.languages = languages
-        self.tracked = self.present = self.size = self.documents_total = 0
         self.documents: set[str] = set()
         self.documents_gone: set[str] = set()
-        self._by_language: dict[str, list[int]] = {}
+        self._tracked = self._present = self._size = self._documents_total = 0
+        self._kinds: dict[str, _Kind] = {}
         self._folders: dict[str, int] = {}
+        self._by_language: dict[str, list[int]] = {}
         self._top_level: dict[str, int] = {}
         self._depth_two: dict[str, int] = {}
 
     def start(self, tally: Tally) -> None:
-        self.tracked, self.present, self.size = tally.tracked_files, tally.present_files, tally.size_bytes
-        self.documents_total = tally.documents_total
+        """Begin with what was counted before instead of nothing."""
+        self._tracked, self._present, self._size = tally.tracked_files, tally.present_files, tally.size_bytes
+        self._documents_total = tally.documents_total
         self._by_language = {name: list(counts) for name, counts in tally.languages.items()}
         self._top_level = dict(tally.top_level)
         self._depth_two = dict(tally.depth_two)
 
-    def add(self, row: FileRow) -> None:
-        self.tracked += 1
-        if row[4] is not None:
-            self._count(row, 1)
-
-    def remove(self, row: FileRow) -> None:
-        self.tracked -= 1
-        if row[4] is not None:
-            self._count(row, -1)
-
-    def _count(self, row: FileRow, sign: int) -> None:
-        path, _, _, _, mode, _, size, _ = row
-        self.present += sign
-        if size is not None:
-            self.size += sign * size
-        if path[0] != '"':
-            folder, _, name = path.rpartition("/")
-        else:
-            parent, _, last = raw(path).rpartition(b"/")
-            folder, name = display(parent), last.decode("latin-1")
-        if folder:
-            self._folders[folder] = self._folders.get(folder, 0) + sign
-        else:
-            self._top_level[path] = self._top_level.get(path, 0) + sign
-        if mode in _REGULAR:
-            language = self.languages.name(name)
-            if language is not None:
-                counts = self._by_language.get(language)
-                if counts is None:
-                    counts = self._by_language[language] = [0, 0]
-                counts[0] += sign
-                counts[1] += sign * (size or 0)
-        elif mode == _LINK:
-            language = self.languages.name(name)
-        else:
-            return
-        if is_document(name, language):
-            self._document(path, sign)
-
-    def _document(self, path: str, sign: int) -> None:
-        self.documents_total += sign
-        if sign > 0:
-            self.documents.add(path)
-        else:
-            self.documents_gone.add(path)
+    def add(self, rows: Iterable[FileRow], sign: int) -> None:
+        """Count rows in (`sign` 1) or out (-1). A baseline counts every file here: a microsecond each."""
+        folders, kinds, key_of = self._folders, self._kinds, self.languages.key
+        for path, _, _, _, mode, _, size, _ in rows:
+            self._tracked += sign
+            if mode is None:
+                continue
+            self._present += sign
+            if size is None:
+                size = 0
+            self._size += sign * size
+            if path[0] != '"':
+                folder, _, name = path.rpartition("/")
+            else:
+                parent, _, last = raw(path).rpartition(b"/")
+                folder, name = display(parent), last.decode("latin-1")
+            if folder:
+                folders[folder] = folders.get(folder, 0) + sign
+            else:
+                self._top_level[path] = self._top_level.get(path, 0) + sign
+            if mode == _SUBMODULE:
+                continue
+            key = key_of(name)
+            kind = kinds.get(key)
+            if kind is None:
+                kind = kinds[key] = _Kind(self.languages.name(name))
+            if mode != _LINK:
+                kind.files += sign
+                kind.bytes += sign * size
+            if kind.may_be_document and is_document(name, kind.language):
+                self._documents_total += sign
+                (self.documents if sign > 0 else self.documents_gone).add(path)
 
     def result(self, documents: list[str]) -> Tally:
         """The tally; `documents` are the listed ones of before that have not gone."""
@@ -175,13 +171,18 @@ class _Counter:
                 if len(parts) >= depth:
                     key = display(b"/".join(parts[:depth]) + b"/")
                     counts[key] = counts.get(key, 0) + files
+        for kind in self._kinds.values():
+            if kind.language is not None:
+                language = self._by_language.setdefault(kind.language, [0, 0])
+                language[0] += kind.files
+                language[1] += kind.bytes
         ranked = sorted(self.documents.union(documents), key=rank)
         return Tally(
-            tracked_files=self.tracked,
-            present_files=self.present,
-            size_bytes=self.size,
+            tracked_files=self._tracked,
+            present_files=self._present,
+            size_bytes=self._size,
             documents=ranked[:MAX_DOCUMENTS],
-            documents_total=self.documents_total,
+            documents_total=self._documents_total,
             languages=dict(
                 sorted(
                     ((name, counts) for name, counts in self._by_language.items() if counts[0]),

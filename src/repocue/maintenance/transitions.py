@@ -50,7 +50,7 @@ def first(request: Request, trigger: Trigger, now: Observation, rows: Sequence[F
         publishing.open_epoch(database, number=1, label=None, reason=None, opened_at_ms=request.now_ms(), baseline=1)
         publishing.add_snapshot(database, number=1, epoch=1, observation=now, language_library=tally.language_library)
         publishing.add_rows(database, rows, 1, _ticking(request, rows))
-        publishing.set_current(database, 1, now, expected=None)
+        publishing.set_current(database, 1, now)
         publishing.keep(database, {summary.KEPT_AS: tally})
         run = recording.new_run(
             request,
@@ -101,6 +101,7 @@ def publish(
         rows = new_epoch.rows if new_epoch else delta.apply(snapshots.rows(database, before.number), changes)
         tally = summary.count(rows)
     with database.writing(durable=True):
+        publishing.expect_current(database, before.number)
         if new_epoch is not None:
             publishing.open_epoch(
                 database,
@@ -114,7 +115,7 @@ def publish(
             database, number=number, epoch=epoch, observation=now, language_library=tally.language_library
         )
         publishing.change_rows(database, changes, number)
-        publishing.set_current(database, number, now, expected=before.number)
+        publishing.set_current(database, number, now)
         publishing.keep(database, {summary.KEPT_AS: tally})
         run = recording.new_run(
             request,
@@ -152,7 +153,7 @@ def unchanged(
         publishing.expect_current(database, number)
         if now.index_token != known.index_token or now.contents != known.contents:
             # Another stat or flag, the same state: the next scan can build on this one.
-            publishing.set_current(database, number, now, expected=number)
+            publishing.set_current(database, number, now)
         run = recording.new_run(
             request,
             kind="refresh",

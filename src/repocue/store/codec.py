@@ -17,21 +17,29 @@ T = TypeVar("T")
 
 ROW_COLUMNS = "path, index_mode, index_id, size_bytes, xy, mode, content_id, stages"
 CLEAN_COLUMNS = "path, valid_from, index_mode, index_id, size_bytes"
+CLEAN_ROWS = 64
+"""So many rows are inserted by one statement, which takes two thirds of the time of one by one."""
 
 
-def clean_parameters(rows: Iterable[FileRow], snapshot: int) -> Iterator[tuple[Any, ...]]:
-    """The parameters of `CLEAN_COLUMNS` for those rows that are clean, lazily and in order."""
+def clean_groups(rows: Iterable[FileRow], snapshot: int) -> Iterator[list[Any]]:
+    """The parameters of `CLEAN_COLUMNS` for those rows that are clean, one after another, `CLEAN_ROWS` rows a group."""
     from_hex = bytes.fromhex
-    modes: dict[str, int] = {}
+    modes: dict[str | None, int] = {}
+    group: list[Any] = []
+    full = CLEAN_ROWS * 5
     for path, index_mode, index_id, _, _, _, size_bytes, xy in rows:
-        if xy == CLEAN:
-            assert index_mode is not None
-            assert index_id is not None
-            mode = modes.get(index_mode)
-            if mode is None:
-                mode = modes[index_mode] = int(index_mode)
-            name = path.encode() if path[0] != '"' else raw(path)
-            yield name, snapshot, mode, from_hex(index_id), size_bytes
+        if xy != CLEAN:
+            continue
+        mode = modes.get(index_mode)
+        if mode is None:
+            mode = modes[index_mode] = int(index_mode or "")
+        assert index_id is not None
+        group += (path.encode() if path[0] != '"' else raw(path), snapshot, mode, from_hex(index_id), size_bytes)
+        if len(group) == full:
+            yield group
+            group = []
+    if group:
+        yield group
 
 
 def row_parameters(row: FileRow, snapshot: int) -> tuple[Any, ...]:

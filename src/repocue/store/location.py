@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from repocue.errors import CacheError
 
@@ -12,8 +12,7 @@ FOLDER_MODE = 0o700
 FILE_MODE = 0o600
 
 
-@dataclass(frozen=True, slots=True)
-class CacheLocation:
+class CacheLocation(NamedTuple):
     """The folder of all states. `root` may be relative and need not exist; nothing is created until `create`."""
 
     root: str
@@ -47,9 +46,11 @@ class CacheLocation:
                     os.mkdir(path, FOLDER_MODE)
                 except FileExistsError:
                     continue  # another command was faster
+                except FileNotFoundError:  # what lies above exists, but is a link to nothing
+                    raise NotADirectoryError(errno.ENOTDIR, "", os.path.dirname(path)) from None
                 sync_folder(os.path.dirname(path))
             if not os.path.isdir(folder):
-                raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), folder)
+                raise NotADirectoryError(errno.ENOTDIR, "", folder)
         except OSError as error:
             raise folder_error(error, path) from error
         return folder

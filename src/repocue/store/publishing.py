@@ -21,7 +21,8 @@ _INSERT_ROW = (
     "INSERT INTO files (path, valid_from, index_mode, index_id, size_bytes, xy, mode, content_id, stages)"
     " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
-_INSERT_CLEAN_ROW = f"INSERT INTO files ({codec.CLEAN_COLUMNS}) VALUES (?, ?, ?, ?, ?)"  # noqa: S608 - our own names
+_INSERT_CLEAN_ROWS = f"INSERT INTO files ({codec.CLEAN_COLUMNS}) VALUES "  # noqa: S608 - our own names
+_CLEAN_ROW = "(?, ?, ?, ?, ?)"
 
 
 def working_tree_digest(observation: Observation) -> str:
@@ -65,7 +66,8 @@ def add_snapshot(
 
 def add_rows(database: Database, rows: Sequence[FileRow], number: int, taken: Iterable[FileRow] | None = None) -> None:
     """Add the rows of a first snapshot, given in git order; `taken` are the same rows, watched as they go by."""
-    database.run_many(_INSERT_CLEAN_ROW, codec.clean_parameters(rows if taken is None else taken, number))
+    for group in codec.clean_groups(rows if taken is None else taken, number):
+        database.run(_INSERT_CLEAN_ROWS + ", ".join([_CLEAN_ROW] * (len(group) // 5)), group)
     database.run_many(_INSERT_ROW, (codec.row_parameters(row, number) for row in rows if row.xy != CLEAN))
 
 
@@ -81,34 +83,22 @@ def change_rows(database: Database, changes: Sequence[Change], number: int) -> N
     )
 
 
-def set_current(database: Database, number: int, observation: Observation, *, expected: int | None) -> None:
-    """Make snapshot `number` the current one; raises SnapshotConflict unless `expected` still is (None: none yet)."""
+def set_current(database: Database, number: int, observation: Observation) -> None:
+    """Make snapshot `number` the current one, and keep what its scan leaves for the next."""
     scan, digest = codec.pack(Scan(observation.dirty, dict(observation.contents)))
-    if expected is None:
-        database.run(
-            "INSERT INTO current (only_row, snapshot, index_token, scan, scan_digest) VALUES (1, ?, ?, ?, ?)",
-            (number, observation.index_token, scan, digest),
-        )
-        return
-    changed = database.run(
-        "UPDATE current SET snapshot = ?, index_token = ?, scan = ?, scan_digest = ? WHERE snapshot = ?",
-        (number, observation.index_token, scan, digest, expected),
+    database.run(
+        "INSERT INTO current (only_row, snapshot, index_token, scan, scan_digest) VALUES (1, ?1, ?2, ?3, ?4)"
+        " ON CONFLICT (only_row) DO UPDATE SET snapshot = ?1, index_token = ?2, scan = ?3, scan_digest = ?4",
+        (number, observation.index_token, scan, digest),
     )
-    if changed != 1:
-        raise conflict()
 
 
 def expect_current(database: Database, number: int) -> None:
-    """Raises SnapshotConflict unless snapshot `number` is the current one."""
+    """Raises SnapshotConflict unless snapshot `number` is the current one. Every transition begins with this."""
     if database.one("SELECT 1 FROM current WHERE snapshot = ?", (number,)) is None:
-        raise conflict()
-
-
-def conflict() -> SnapshotConflict:
-    """The error for a transition whose starting point is no longer the current snapshot."""
-    return SnapshotConflict(
-        "another command published a snapshot in the meantime; nothing was written", hint="Run the command again."
-    )
+        raise SnapshotConflict(
+            "another command published a snapshot in the meantime; nothing was written", hint="Run the command again."
+        )
 
 
 def keep(database: Database, values: Mapping[str, Any]) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from repocue.domain.ids import epoch_id, snapshot_id
@@ -39,8 +38,7 @@ class Scan(NamedTuple):
     contents: dict[str, CachedContent]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StoredSnapshot:
+class StoredSnapshot(NamedTuple):
     """A kept snapshot: its header and what else its basis said."""
 
     number: int
@@ -52,8 +50,7 @@ class StoredSnapshot:
     language_library: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Current:
+class Current(NamedTuple):
     """The current snapshot and what the next scan may build on."""
 
     snapshot: StoredSnapshot

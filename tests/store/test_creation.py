@@ -1,0 +1,50 @@
+"""A first state appears whole or not at all, and what a dead command left aside is cleared away."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from repocue.store import snapshots
+from repocue.store.creation import create_state
+from repocue.store.database import Database, open_state
+from tests.store.support import create, entry
+
+
+def test_a_failure_while_filling_leaves_nothing(tmp_path: Path) -> None:
+    def fail(database: Database) -> None:
+        database.run("INSERT INTO epochs VALUES (1, NULL, NULL, 1, NULL, 1)")
+        raise RuntimeError("in the middle")
+
+    with pytest.raises(RuntimeError):
+        create_state(str(tmp_path / "state.db"), fail)
+    assert os.listdir(tmp_path) == []
+
+
+def test_leftovers_of_a_killed_command_are_cleared_away(tmp_path: Path) -> None:
+    path = str(tmp_path / "state.db")
+    for name in ("state.db.new", "state.db.new-journal", "state.db.new-wal", "state.db.new-shm"):
+        (tmp_path / name).write_bytes(b"left behind")
+    rows = create(path, [entry("a")])
+    assert os.listdir(tmp_path) == ["state.db"]
+    with open_state(path, mode="read") as database:
+        assert snapshots.rows(database, 1) == rows
+
+
+def test_a_log_without_its_database_is_not_replayed_into_a_new_one(tmp_path: Path) -> None:
+    path = str(tmp_path / "state.db")
+    create(path, [entry("old")])
+    writer = sqlite3.connect(path, isolation_level=None)
+    writer.execute("UPDATE epochs SET label = 'old'")
+    kept = Path(path + "-wal").read_bytes()
+    writer.close()
+    os.unlink(path)
+    Path(path + "-wal").write_bytes(kept)
+    rows = create(path, [entry("new")])
+    with open_state(path, mode="read") as database:
+        assert snapshots.rows(database, 1) == rows
+        assert database.one("SELECT label FROM epochs") == (None,)
+        assert database.one("PRAGMA integrity_check") == ("ok",)
