@@ -84,7 +84,7 @@ def scenario(pairs: Sequence[Components], maintenance: Fraction | None, consumer
 
 
 def first_cheaper_count(parts: Components, maintenance: Fraction | None) -> int | None:
-    """`floor(H / g) + 1` for a positive gap g = D - (A + Q); None where the gap is not positive or a part is unknown."""
+    """`floor(H / g) + 1` for a positive gap g = D - (A + Q); None where g is not positive or unknown."""
     gap = _gap(parts)
     if gap is None or maintenance is None or gap <= 0:
         return None
