@@ -14,6 +14,7 @@ from tests.support.environment import isolated_environment
 
 FOLDER = str(files("repocue") / "data" / "oracle")
 TOOL = os.path.join(FOLDER, "structural-oracle.bash")
+BASH = shutil.which("bash") or "/bin/bash"
 PROGRAMS = ("bash", "git", "grep", "awk", "sort")
 AWKS = ("mawk", "gawk", "original-awk")
 
@@ -63,7 +64,7 @@ class Run:
 def run(root: str | os.PathLike[str], *arguments: str, env: Mapping[str, str] | None = None, tool: str = TOOL) -> Run:
     """Run the oracle in `root`."""
     environment = isolated_environment("/nonexistent") if env is None else env
-    done = subprocess.run(["bash", tool, *arguments], cwd=root, env=environment, capture_output=True, timeout=300)
+    done = subprocess.run([BASH, tool, *arguments], cwd=root, env=environment, capture_output=True, timeout=300)
     return Run(exit_code=done.returncode, stdout=done.stdout, stderr=done.stderr)
 
 

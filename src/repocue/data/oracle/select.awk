@@ -1,6 +1,6 @@
 # Chooses the tracked files that may hold candidates.
 #
-# In:   the lines of `git ls-files -s`, with git's own quoting
+# In:   the lines of `git ls-files -s --debug`, with git's own quoting; the lines about an entry's stat follow it, indented
 # Out:  zone <TAB> language <TAB> path, zone by zone; the language of an executable without a suffix is ?
 #       ! <TAB> limitation <TAB> count
 # Zones: 0 production, 1 auxiliary, 2 tests under src/, 3 other tests.
@@ -29,27 +29,44 @@ function zone(path,   parts, n, i, result) {
   return result == 2 && parts[1] != "src" ? 3 : result + 0
 }
 
+# What is known of the last entry: whether it is a candidate. Its size is that of its last `git add` or checkout; where
+# the file was changed since, its reader finds out.
+function decide(size,   z) {
+  if (path == "") return
+  if (size > MAX_FILE_BYTES) limit("file-too-large")
+  else {
+    z = zone(path)
+    kept[z, ++count[z]] = z "\t" language "\t" path
+  }
+  path = ""
+}
+
 BEGIN { AUXILIARY = "^(docs?|examples?|samples|benchmarks?|_?vendor(ed)?|third_party|node_modules|dist|build)$" }
 
+/^  / {
+  if (/^  size: /) decide($2 + 0)
+  next
+}
+
 {
+  path = ""
   tab = index($0, "\t")
-  path = substr($0, tab + 1)
+  name = substr($0, tab + 1)
   mode = substr($0, 1, 6)
   if (mode == "160000") { limit("submodule-skipped"); next }
-  shown = substr(path, 1, 1) == "\"" ? substr(path, 2, length(path) - 2) : path
+  shown = substr(name, 1, 1) == "\"" ? substr(name, 2, length(name) - 2) : name
   if (shown ~ /\.py$/) language = "python"
   else if (shown ~ /\.(sh|bash)$/) language = "bash"
   else if (mode == "100755" && shown !~ /\.[^\/]*$/) language = "?"
   else { limit("file-not-examined"); next }
-  if (shown != path && (path = unquoted(path)) == "") { limit("name-not-representable"); next }
+  if (shown != name && (name = unquoted(name)) == "") { limit("name-not-representable"); next }
   if (mode == "120000") { limit("symlink-skipped"); next }
   if (substr($0, tab - 1, 1) != "0") {  # a conflict's stages, one line each
-    if (path != unmerged) limit("path-unmerged")
-    unmerged = path
+    if (name != unmerged) limit("path-unmerged")
+    unmerged = name
     next
   }
-  z = zone(path)
-  kept[z, ++count[z]] = z "\t" language "\t" path
+  path = name
 }
 
 END {

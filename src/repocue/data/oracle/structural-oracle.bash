@@ -29,7 +29,8 @@ export LC_ALL=C
 IFS=$' \t\n'
 readonly MAX_FILES=20000 MAX_FILE_BYTES=1048576 MAX_TOTAL_BYTES=134217728 # candidate files that are read
 readonly MAX_RECORDS=20000                                               # lines on standard output
-readonly BATCH=200 AWK_MEMORY_KIB=1048576 AWK_CPU_S=20                   # files that one awk reads, and its bounds
+readonly BATCH=200 AWK_MEMORY_KIB=1048576 AWK_CPU_S=10                   # files that one awk reads, and its bounds
+readonly RETRY_CPU_S=3 MAX_DEATHS=5                                      # for one file at a time, after an awk died
 
 fail() {
   printf 'structural-oracle: %s\n' "$1" >&2
@@ -73,10 +74,11 @@ below_plain_folders() {
 # Read the files of the given lines of select.awk and print their records. Where a reader died (of a line that is larger
 # than its memory, say), its files are read again one by one, so that one file cannot hide the others.
 read_files() {
-  local found line
+  local found line seconds=$AWK_CPU_S
+  (($# > 1)) || seconds=$RETRY_CPU_S
   found=$(
     ulimit -v "$AWK_MEMORY_KIB" 2>/dev/null
-    ulimit -t "$AWK_CPU_S" 2>/dev/null
+    ulimit -t "$seconds" 2>/dev/null
     printf '%s\n' "$@" |
       awk -v "MAX_FILE_BYTES=$MAX_FILE_BYTES" -f "$here/records.awk" \
         -f "$here/python.awk" -f "$here/bash.awk" -f "$here/bash-commands.awk" 2>/dev/null
@@ -86,7 +88,9 @@ read_files() {
     total_bytes+=${line#*$'\t'}
     printf '%s' "${found%"$line"}"
   elif (($# > 1)); then
-    for line in "$@"; do read_files "$line"; done
+    for line in "$@"; do
+      if ((died < MAX_DEATHS)); then read_files "$line"; else died+=1; fi
+    done
   else
     died+=1
   fi
@@ -133,7 +137,8 @@ collect() {
 }
 
 listing=$(
-  git --no-optional-locks -c core.fsmonitor=false -c core.quotePath=false ls-files -s | awk -f "$here/select.awk"
+  git --no-optional-locks -c core.fsmonitor=false -c core.quotePath=false ls-files -s --debug |
+    awk -v "MAX_FILE_BYTES=$MAX_FILE_BYTES" -f "$here/select.awk"
 ) || fail 'git could not list the tracked files'
 collect | sort -s -t $'\t' -k1,1n -k2,2nr -k5,5 -k3,3n | awk -v "MAX_RECORDS=$MAX_RECORDS" -f "$here/print.awk" ||
   fail 'the candidates could not be put in order'
