@@ -1,4 +1,4 @@
-"""Running a function as a user without privileges, since tests may run as root, whom no permission stops."""
+"""Running code as a user without privileges, since tests may run as root, whom no permission stops."""
 
 from __future__ import annotations
 
@@ -35,24 +35,32 @@ def give_away(root: str) -> None:
             os.lchown(os.path.join(folder, name), USER, USER)
 
 
-def unprivileged(
-    command: list[str], *, env: Mapping[str, str], cwd: str | None = None, ok: tuple[int, ...] = (0,)
-) -> subprocess.CompletedProcess[bytes]:
-    """Run `command` as nobody (as the caller, where that is no privileged user either)."""
-    user = {"user": USER, "group": USER, "extra_groups": []} if os.geteuid() == 0 else {}
-    done = subprocess.run(command, cwd=cwd, env=env, capture_output=True, **user)  # type: ignore[call-overload]  # mypy cannot see through **
-    if done.returncode not in ok:
-        raise AssertionError(f"{command} exited {done.returncode}: {done.stderr.decode(errors='replace')}")
-    assert isinstance(done, subprocess.CompletedProcess)
-    return done
+def unprivileged_python(body: str, *arguments: str, imports: str, env: Mapping[str, str]) -> bytes:
+    """What `body` prints when nobody runs it with `arguments` (`sys.argv[1:]`).
+
+    The interpreter may lie where nobody can read, so `imports` is run first with the caller's rights. Where the caller
+    is not root, it is unprivileged enough.
+    """
+    code = f"import os, sys\n{imports}\n{_DROP}\n{body}"
+    done = subprocess.run([sys.executable, "-c", code, *arguments], env=_environment(env), capture_output=True)
+    if done.returncode:
+        raise AssertionError(f"exited {done.returncode}: {done.stderr.decode(errors='replace')}")
+    return done.stdout
 
 
-def unprivileged_python(code: str, *arguments: str, env: Mapping[str, str], cwd: str = "/") -> bytes:
-    """What `code` prints when nobody runs it with `arguments`, with the modules that this interpreter finds."""
+_DROP = f"""
+if os.geteuid() == 0:
+    os.chdir("/")
+    os.setgroups([])
+    os.setresgid({USER}, {USER}, {USER})
+    os.setresuid({USER}, {USER}, {USER})
+"""
+
+
+def _environment(env: Mapping[str, str]) -> dict[str, str]:
+    """`env` with the modules that this interpreter finds and a home that nobody has."""
     paths = os.pathsep.join(path for path in sys.path if path)
-    return unprivileged(
-        [sys.executable, "-c", code, *arguments], env={**env, "PYTHONPATH": paths, "HOME": "/"}, cwd=cwd
-    ).stdout
+    return {**env, "PYTHONPATH": paths, "HOME": "/nonexistent", "XDG_CONFIG_HOME": "/nonexistent"}
 
 
 def _let_in(root: str) -> None:

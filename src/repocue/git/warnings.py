@@ -71,7 +71,9 @@ def _complaints(errors: bytes) -> tuple[int, int]:
     for line in errors.splitlines():
         if line.startswith(_FOLDER):
             folders.add(line.removeprefix(_FOLDER).rpartition(b"'")[0].rstrip(b"/"))
-        elif line.startswith(_IGNORE_FILE):
+        elif line.startswith(_IGNORE_FILE) and not line.startswith(
+            _IGNORE_FILE + b"/"
+        ):  # the user's own lies elsewhere
             folders.add(os.path.dirname(line.removeprefix(_IGNORE_FILE).rpartition(b"'")[0]))
         elif not line.endswith(b": Permission denied"):
             others += 1
