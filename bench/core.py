@@ -12,7 +12,7 @@ from bench.measure import Operation, interleave, run
 from bench.repositories import tracked_files
 from tests.support.repos import git
 
-EDITS = 8
+EDITS = 20
 
 
 def measure(

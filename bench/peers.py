@@ -51,9 +51,10 @@ def time_peers(root: str, folder: str, env: Mapping[str, str]) -> Iterator[str]:
         except Failed as failure:
             yield f"{peer.name}: no figure ({str(failure)[:160]})"
         else:
+            peak_mib = max(first.peak_memory_bytes, again.peak_memory_bytes) / 2**20
             yield (
                 f"{peer.name} ({peer.does}): first {first.wall_duration_ms:.0f} ms, "
-                f"again {again.wall_duration_ms:.0f} ms, peak {max(first.peak_memory_bytes, again.peak_memory_bytes) / 2**20:.0f} MiB"
+                f"again {again.wall_duration_ms:.0f} ms, peak {peak_mib:.0f} MiB"
             )
         finally:
             shutil.rmtree(clone, ignore_errors=True)
