@@ -8,7 +8,7 @@ PIP := $(PY) -m pip --disable-pip-version-check install -qq
 WORKERS ?= auto
 SOURCES := $(shell find src -type f ! -name '*.pyc') pyproject.toml README.md LICENSE
 
-.PHONY: help demo test test-deep check docs bench lock clean
+.PHONY: help demo test test-deep test-agents check docs bench lock clean
 
 help:
 	@sed -n 's/^#: *//p' $(MAKEFILE_LIST)
@@ -20,11 +20,16 @@ demo: $(VENV)/.package
 #: make test               the short suite, against the built wheel
 test: $(VENV)/.package $(VENV)/.dev
 	$(PY) -m pytest -q -n $(WORKERS) --maxprocesses=8 --dist=worksteal tests
-	@echo "Not run here: the long runs (make test-deep)."
+	@echo "Not run here: the long runs (make test-deep), and real agent programs (make test-agents)."
 
 #: make test-deep          the long runs: kills, fuzz, soak
 test-deep: $(VENV)/.package $(VENV)/.dev
 	REPOCUE_TEST_PROFILE=deep $(PY) -m pytest -q -n $(WORKERS) --maxprocesses=8 --dist=worksteal -m deep tests
+
+#: make test-agents        the real Codex CLI and Claude Code against a scripted provider; npm installs them once (800 MB)
+test-agents: $(VENV)/.package $(VENV)/.dev
+	@sh tools/agents.sh
+	REPOCUE_REQUIRE_AGENTS=1 $(PY) -m pytest -q -n $(WORKERS) --maxprocesses=4 --dist=worksteal -m agents tests
 
 #: make check              lint, format, types, room boundaries, dependencies, generated docs
 check: $(VENV)/.package $(VENV)/.dev

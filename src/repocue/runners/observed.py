@@ -17,7 +17,8 @@ class AgentCommand:
 
     `tool` is "shell" where `text` is shell text, else the CLI's own tool (such as a file reader) whose operand is
     `path`. `is_completed` is False where the stream holds a start without an end. `exit_code` is None where the CLI
-    reports none; `output` is the merged text it reports, None where it reports none.
+    reports none; `output` is the merged text it reports, None where it reports none, and `is_output_whole` says that
+    the CLI reports it as it was (not trimmed or rearranged).
     """
 
     identifier: str | None
@@ -28,6 +29,7 @@ class AgentCommand:
     has_failed: bool
     tool: str = SHELL
     path: str | None = None
+    is_output_whole: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -135,7 +135,16 @@ def _take_system(run: _Run, event: Members, number: int) -> None:
         identifier, tool = event.get("tool_use_id"), event.get("tool_name")
         if isinstance(identifier, str):
             run.denied.add(identifier)
-        run.found.append(warning("denied", f"Claude Code denied a use of its tool {tool}; it did not run."))
+        used = run.tools.get(identifier) if isinstance(identifier, str) else None
+        given = used.get("input") if used is not None else None
+        text = given.get("command") if isinstance(given, Members) else None
+        run.found.append(
+            warning(
+                "denied",
+                f"Claude Code denied a use of its tool {tool}; it did not run.",
+                text if isinstance(text, str) else None,
+            )
+        )
 
 
 def _take_assistant(run: _Run, message: Members, number: int) -> None:
@@ -264,6 +273,7 @@ def _command(run: _Run, identifier: str, tool: Members) -> AgentCommand:
         has_failed=has_failed,
         tool=SHELL if name == SHELL_TOOL else str(name),
         path=writable(shell_path) if isinstance(shell_path, str) else None,
+        is_output_whole=False,  # trimmed, both streams put one after the other, and shortened when long
     )
 
 

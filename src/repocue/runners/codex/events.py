@@ -212,7 +212,7 @@ def _findings(run: _Run, unfinished: list[Members]) -> list[Finding]:
         found.append(
             info(
                 "no-commands",
-                "No command event was seen. A missing sandbox helper or code-mode host leaves none either.",
+                "No command event was seen. Commands that the sandbox stopped or that had no host leave none.",
             )
         )
     if run.subagent_calls:
