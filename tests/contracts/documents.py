@@ -677,6 +677,15 @@ def cache_summary() -> Document:
     return {
         "schema_version": "repocue/cache-evaluation-1",
         "kind": "summary",
+        "benchmark": {
+            "id": "adder-cache",
+            "sha256": digest("benchmark"),
+            "model": "claude-sonnet-5-5",
+            "api_version": "2023-06-01",
+            "ttl": "5m",
+            "required_pairs": 1,
+            "rates_record": "list-2026-11",
+        },
         "steps": [
             {
                 "id": "cache-a",
@@ -687,6 +696,15 @@ def cache_summary() -> Document:
                 "usd": "0.00356",
                 "last_access": {"step": "baseline-a", "http_started_at": "2026-11-30T19:03:00.000Z", "gap_ms": 61250},
                 "reasons": [],
+                "binding": {
+                    "benchmark_sha256": digest("benchmark"),
+                    "rubric_sha256": None,
+                    "request_sha256": digest("request"),
+                    "response_sha256": digest("response"),
+                    "answer_sha256": digest("answer"),
+                    "source_ids": ["README.md"],
+                    "state_fingerprint": digest("state"),
+                },
             },
             {
                 "id": "late",
@@ -697,6 +715,7 @@ def cache_summary() -> Document:
                 "usd": None,
                 "last_access": None,
                 "reasons": ["It was not run."],
+                "binding": None,
             },
         ],
         "pairs": [

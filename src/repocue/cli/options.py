@@ -134,7 +134,7 @@ def temporary_root(named: str | None, environ: Mapping[str, str]) -> str:
     return named or environ.get("TMPDIR") or "/tmp"  # noqa: S108 - only a root: what is made in it has a random name and is private
 
 
-def _shared(formats: tuple[str, ...], *, cache: bool = True) -> list[Callable[[Any], Any]]:
+def _shared(formats: tuple[str, ...], *, cache: bool = True, repository: bool = True) -> list[Callable[[Any], Any]]:
     options = [
         click.option(
             "-C",
@@ -167,7 +167,7 @@ def _shared(formats: tuple[str, ...], *, cache: bool = True) -> list[Callable[[A
             help="Show no progress.",
         ),
     ]
-    return options if cache else [*options[:1], *options[2:]]
+    return [*options[: int(repository)], *options[1 : 1 + int(cache)], *options[2:]]
 
 
 def session_options(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -192,8 +192,13 @@ def cacheless_options(function: Callable[..., Any]) -> Callable[..., Any]:
     return _with_invocation(function, _FORMS, cache=False)
 
 
+def evidence_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """`common_options` for a command whose folder of evidence says which repository it is about, if any."""
+    return _with_invocation(function, _FORMS, cache=False, repository=False)
+
+
 def _with_invocation(
-    function: Callable[..., Any], formats: tuple[str, ...], *, cache: bool = True
+    function: Callable[..., Any], formats: tuple[str, ...], *, cache: bool = True, repository: bool = True
 ) -> Callable[..., Any]:
     @functools.wraps(function)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
@@ -203,6 +208,8 @@ def _with_invocation(
             raise click.UsageError(f"this command answers in JSON alone, not in {session.format}.", ctx=context)
         if session.cache_dir and not cache:
             raise click.UsageError("this command opens no cache, so --cache-dir means nothing to it.", ctx=context)
+        if session.repository and not repository:
+            raise click.UsageError("this command reads evidence, so --repository means nothing to it.", ctx=context)
         invocation = Invocation(
             repository=session.repository or ".",
             cache_dir=session.cache_dir,
@@ -211,6 +218,6 @@ def _with_invocation(
         )
         return function(*args, invocation=invocation, **kwargs)
 
-    for option in reversed(_shared(formats, cache=cache)):
+    for option in reversed(_shared(formats, cache=cache, repository=repository)):
         wrapper = option(wrapper)
     return wrapper

@@ -2,8 +2,8 @@
 
 What happened is a `Sent`. Its `failure` is None for a complete response of any status, else one of:
 
-* before a request byte was written: ``trust-store-missing``, ``name-not-found``, ``not-loopback``,
-  ``connect-failed``, ``connect-timeout``, ``tls-certificate``, ``tls-version``, ``tls-failed``;
+* before a request byte was written: ``name-not-found``, ``not-loopback``, ``connect-failed``, ``connect-timeout``,
+  ``tls-certificate``, ``tls-version``, ``tls-failed``;
 * while writing: ``write-failed``;
 * then: ``no-response``, ``response-truncated``, ``response-malformed``, ``response-http-version``,
   ``response-framing-ambiguous``, ``response-headers-too-large``, ``response-fields-too-many``,

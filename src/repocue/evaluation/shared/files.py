@@ -120,6 +120,25 @@ def read_file(path: str, *, limit_bytes: int) -> bytes:
     return data
 
 
+def read_given(path: str, *, limit_bytes: int, what: str) -> bytes:
+    """The bytes of a file that a user named, through whatever links; `what` says in messages what it is.
+
+    Raises EvaluationError, code ``evaluation.file``, where it cannot be read or is larger than `limit_bytes`.
+    """
+    try:
+        with open(path, "rb") as file:
+            data = file.read(limit_bytes + 1)
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        raise EvaluationError(f"The {what} {shown(path)} cannot be read: {reason}.", code="evaluation.file") from error
+    if len(data) > limit_bytes:
+        raise EvaluationError(
+            f"The {what} {shown(path)} is larger than {limit_bytes} bytes, the most that is read.",
+            code="evaluation.file",
+        )
+    return data
+
+
 def names_below(folder: str, *, leave_out: tuple[str, ...] = ()) -> dict[str, bool]:
     """Every path below `folder`, relative and with ``/``, bytewise sorted, to whether it is a regular file.
 
