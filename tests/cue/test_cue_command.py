@@ -246,6 +246,15 @@ def test_a_cue_without_a_state_asks_for_init(tmp_path: Path, repocue: Run) -> No
         assert "repocue init" in error["hint"]
 
 
+def test_a_cache_inside_the_work_tree_is_warned_of(tmp_path: Path, repocue: Run) -> None:
+    path = RepoBuilder(tmp_path / "r").commit("c", {"a": "1"}).build()
+    (Path(path) / ".git/info/exclude").write_text(".cache\n")
+    assert repocue("--cache-dir", ".cache", "init", cwd=path).returncode == 0
+    for view in ("placebo", "ranked"):
+        document = json.loads(repocue("--cache-dir", ".cache", "cue", "--view", view, cwd=path).stdout)
+        assert codes(document) == ["cache-inside-work-tree"]
+
+
 def test_a_path_filters_a_delta_literally(root: str, repocue: Run) -> None:
     for name in ("src/a*.py", "src/ab.py", "tests/[x].py"):
         (Path(root) / name).write_text("x")

@@ -21,8 +21,7 @@ Nothing is serialised per removal. The size of a state is arithmetic over exact 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from repocue.contracts.canonical import compact, document
 from repocue.domain.state import Warning
@@ -47,7 +46,6 @@ MORE: Final = _Place()
 """Becomes `[]`, or one entry naming the budget at which the fitter need not omit anything."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Slot:
     """A list of items in a template, the most valuable first.
 
@@ -56,8 +54,11 @@ class Slot:
     to list, an absent one that nothing of it fitted. Such an object must begin with a member that always stays.
     """
 
-    items: Sequence[Any]
-    project: Callable[[Any], Any] | None = None
+    __slots__ = ("items", "project")
+
+    def __init__(self, *, items: Sequence[Any], project: Callable[[Any], Any] | None = None) -> None:
+        self.items = items
+        self.project = project
 
     def shown(self, count: int) -> list[Any]:
         """The JSON forms of the first `count` items."""
@@ -66,7 +67,6 @@ class Slot:
         return [self.project(item) for item in self.items[:count]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Cut:
     """One run of removals: at most `count` items leave from the end of `slot`, counted under the warning `code`.
 
@@ -74,14 +74,16 @@ class Cut:
     warning's count from the start. Cuts may share a code; then the counts add up.
     """
 
-    slot: Slot
-    count: int
-    code: str
-    beyond: int = 0
+    __slots__ = ("beyond", "code", "count", "slot")
+
+    def __init__(self, *, slot: Slot, count: int, code: str, beyond: int = 0) -> None:
+        self.slot = slot
+        self.count = count
+        self.code = code
+        self.beyond = beyond
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fitted:
+class Fitted(NamedTuple):
     """The outcome: the document's exact bytes and what it cost.
 
     `removed` counts the items taken out, `kept` the items that are shown, slot by slot.

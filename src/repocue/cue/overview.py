@@ -46,14 +46,12 @@ def build(subject: Subject, summary: Summary, *, max_tokens: int) -> Fitted:
         (languages, FIRST_LANGUAGES, "languages-omitted"),
         (top_level, FIRST_TOP_LEVEL, "top-level-omitted"),
     ]
-    cuts = [Cut(slot=slot, count=len(slot.items) - first, code=code) for slot, first, code in tails]
+    beyond = {documents: summary.documents_total - len(summary.documents)}
+    cuts = [
+        Cut(slot=slot, count=len(slot.items) - first, code=code, beyond=beyond.get(slot, 0))
+        for slot, first, code in tails
+    ]
     cuts += [Cut(slot=slot, count=first, code=code) for slot, first, code in tails]
-    cuts[0] = Cut(
-        slot=documents,
-        count=cuts[0].count,
-        code=cuts[0].code,
-        beyond=summary.documents_total - len(summary.documents),
-    )
     return fit(
         repocue_1(subject, KIND, content),
         cuts=cuts,

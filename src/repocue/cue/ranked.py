@@ -9,8 +9,7 @@ recent commit subjects and depth-one directories, at the very last entry points;
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from repocue.cue.fitting import Cut, Fitted, Slot, fit
 from repocue.cue.subject import cue_2
@@ -24,8 +23,7 @@ KIND: Final = "ranked"
 MAX_DOCUMENTS: Final = 12
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Selection:
+class Selection(NamedTuple):
     """The ranked content of one snapshot before fitting.
 
     `content` is the template of the content, `before_directories` the cuts up to recent commits, `depth_one` and

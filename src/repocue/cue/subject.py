@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from repocue.cue.fitting import BUDGET, MORE, WARNINGS
 from repocue.domain.state import Warning
@@ -21,8 +20,7 @@ HEAD_MOVED: Final = "head-moved"
 WORKING_TREE_CHANGED: Final = "working-tree-changed"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Subject:
+class Subject(NamedTuple):
     """One snapshot of one repository, with the verdict on it.
 
     `drift` are the warnings that explain the verdict (see `drift`); the snapshot's own are in its header.

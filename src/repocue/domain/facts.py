@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from repocue.domain.state import Warning
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RankedFacts:
+class RankedFacts(NamedTuple):
     """Entry points, Makefile targets and the newest commits' subjects, each the most telling first.
 
     An entry point is a tracked path, or `NAME=TARGET` as a manifest declares it (`domain.entry_points`). The totals

@@ -118,7 +118,7 @@ class _View:
         with load_current(request) as reading:
             if self.name == "ranked":
                 return self._ranked(request, reading)
-            summary = reading.summary
+            summary = reading.summary if self.name in ("overview", "provenance") else None
             delta = None if self.since is None else reading.delta(self.since)
             reading.check_settled()
         subject = _subject(request, reading, *_verdict(request, reading))
@@ -127,17 +127,17 @@ class _View:
 
             build = delta_cue.build_frozen if self.is_frozen else delta_cue.build
             return subject, build(subject, delta, max_tokens=self.max_tokens, prefix=self.prefix)
+        if summary is None:
+            from repocue.cue import placebo
+
+            return subject, placebo.build(subject, max_tokens=self.max_tokens)
         if self.name == "overview":
             from repocue.cue import overview
 
             return subject, overview.build(subject, summary, max_tokens=self.max_tokens)
-        if self.name == "provenance":
-            from repocue.cue import provenance
+        from repocue.cue import provenance
 
-            return subject, provenance.build(subject, summary, max_tokens=self.max_tokens)
-        from repocue.cue import placebo
-
-        return subject, placebo.build(subject, max_tokens=self.max_tokens)
+        return subject, provenance.build(subject, summary, max_tokens=self.max_tokens)
 
     def _ranked(self, request: Request, reading: Reading) -> tuple[Subject, Fitted]:
         from repocue.cue import ranked
@@ -173,11 +173,12 @@ def _subject(
     warnings: tuple[Warning, ...],
 ) -> Subject:
     from repocue.cue.subject import Subject, drift
+    from repocue.maintenance.transitions import location_warnings
 
     return Subject(
         repository_id=request.worktree.id,
         repository_name=request.worktree.name,
         header=reading.header,
         freshness=freshness,
-        drift=drift(reading.header, freshness, observation, warnings),
+        drift=drift(reading.header, freshness, observation, (*warnings, *location_warnings(request))),
     )
