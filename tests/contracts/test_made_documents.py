@@ -40,7 +40,7 @@ def test_a_made_document_is_accepted_and_kept_as_it_is(contract: str, kind: str 
 @pytest.mark.deep
 @pytest.mark.parametrize(("contract", "kind"), CASES)
 def test_many_made_documents_are_accepted(contract: str, kind: str | None) -> None:
-    @settings(max_examples=2000)
+    @settings(max_examples=400)
     @given(made.documents_of(contract, kind))
     def law(document: documents.Document) -> None:
         assert reader.read(text_of(document), contract=contract, kind=kind, context=TODAY) == document

@@ -89,10 +89,10 @@ def check(
     name = identify(document, contract=contract, subject=subject)
     subject = f"{subject} ({name})" if subject else name
     found_kind = _kind(document, name, kind, subject)
-    faults = schemas_problems(document, name, found_kind)
+    faults = _schema_problems(document, name, found_kind)
     if faults:
         raise contract_error(faults, code="schema", subject=subject)
-    faults = list(rule_problems(document, name, context))
+    faults = list(_rule_problems(document, name, context))
     if faults:
         raise contract_error(faults, code="rule", subject=subject)
     return name
@@ -134,18 +134,18 @@ def problems(document: Any, *, context: Context = NO_CONTEXT) -> list[Problem]:
     Raises ContractError where it declares no known contract or kind.
     """
     name = identify(document)
-    faults = schemas_problems(document, name, _kind(document, name, None, name))
-    return faults or list(rule_problems(document, name, context))
+    faults = _schema_problems(document, name, _kind(document, name, None, name))
+    return faults or list(_rule_problems(document, name, context))
 
 
-def schemas_problems(document: Any, contract: str, kind: str | None) -> list[Problem]:
+def _schema_problems(document: Any, contract: str, kind: str | None) -> list[Problem]:
     """The schema step alone."""
     from repocue.contracts.validation import schema_problems
 
     return schema_problems(document, contract, kind)
 
 
-def rule_problems(document: Any, contract: str, context: Context = NO_CONTEXT) -> Iterator[Problem]:
+def _rule_problems(document: Any, contract: str, context: Context = NO_CONTEXT) -> Iterator[Problem]:
     """The runtime rules alone; the document must satisfy its schema."""
     rule = registry.rule(contract)
     if rule is not None:

@@ -2,6 +2,10 @@
 
 A contract is known when its schema is packaged. Its runtime rules are pure functions under `contracts.rules`, named
 here and imported when a document of that contract is first checked.
+
+To add a contract: put `<name>-<n>.schema.json` under `data/schemas` (closed objects, `title` and `description`s,
+`schema_version` first, then `kind`; several kinds are a root `oneOf` of `$defs`), name its rules below if it has any,
+add a document to `tests/contracts/documents.py`, and let `make docs` write its page.
 """
 
 from __future__ import annotations
