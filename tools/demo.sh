@@ -1,45 +1,61 @@
 # The main job, on a repository of your choice: keep its state, cue it, measure what that cost.
 # Nothing is written to the repository; the cache is a temporary folder and removed at the end.
+# Usage: sh tools/demo.sh [REPOSITORY]      ($REPOCUE and $PYTHON name the programs; by default those in .venv)
 set -eu
 here=$(cd "$(dirname "$0")/.." && pwd)
+repocue=${REPOCUE:-$here/.venv/bin/repocue}
+python=${PYTHON:-$here/.venv/bin/python}
 repository=${1:-$here}
-repocue=$here/.venv/bin/repocue
 work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT INT TERM
-REPOCUE_CACHE_DIR=$work/cache
-export REPOCUE_CACHE_DIR
+trap 'rm -rf "$work"' EXIT
+trap 'exit 130' INT TERM
+export REPOCUE_CACHE_DIR="$work/cache"
 
-if [ -z "${1:-}" ] && ! git -C "$repository" rev-parse --git-dir >/dev/null 2>&1; then
-    # These sources came without their history: any repository will do, so make one of them.
-    cp -R "$here/src" "$work/repocue"
-    git -C "$work/repocue" init -q
-    git -C "$work/repocue" add -A
+if [ -z "${1:-}" ] && ! git -C "$here" rev-parse --git-dir >/dev/null 2>&1; then
+    # These sources came without their history: make a repository of a copy.
     repository=$work/repocue
+    mkdir "$repository"
+    cp -R "$here/src" "$here/tests" "$here/README.md" "$here/pyproject.toml" "$repository"
+    git -C "$repository" init -q
+    git -C "$repository" add -A
 fi
 cd "$repository"
 
-step() {
-    printf '\n\033[1m%s\033[0m\n' "$1"
+bold='' dim='' plain=''
+if [ -t 1 ]; then
+    bold=$(printf '\033[1m') dim=$(printf '\033[2m') plain=$(printf '\033[0m')
+fi
+say() {
+    printf '\n%s%s%s\n' "$bold" "$1" "$plain"
 }
 run() {
-    printf '\033[2m$ repocue %s\033[0m\n' "$*"
-    "$repocue" "$@"
+    printf '%s$ repocue %s%s\n' "$dim" "$*" "$plain"
+    "$repocue" "$@" --format text
 }
-[ -t 1 ] || step() { printf '\n%s\n' "$1"; }
-[ -t 1 ] || run() { printf '$ repocue %s\n' "$*"; "$repocue" "$@"; }
 
 printf 'RepoCue on %s\n' "$(pwd)"
-step "Keep: read the repository once, into a cache outside it"
-run --format text init
-step "Trust: one verdict says whether what is kept is what is there"
-run --format text status
-step "Cue: what a coding agent is handed, within a hard token budget"
-printf '$ repocue cue --max-tokens 500\n'
-"$repocue" cue --max-tokens 500 >"$work/cue.json"
-"$here/.venv/bin/python" -m json.tool --no-ensure-ascii --indent 2 "$work/cue.json"
-printf '%s bytes as printed, one line (indented here to be read)\n' "$(wc -c <"$work/cue.json" | tr -d ' ')"
-step "Refresh: look again; nothing changed, so nothing new is kept"
-run --format text refresh
-step "Measure: the same three steps as processes of their own, in another temporary cache"
-run --format text evaluate
-printf '\nYour turn: cd into a repository, then  %s init  and  %s cue\n' "$repocue" "$repocue"
+say "Keep: read the repository once, into a cache outside it"
+run init
+say "Trust: one verdict says whether what is kept is what is there"
+run status
+say "Cue: what a coding agent is handed, within a hard budget of 500 tokens"
+printf '%s$ repocue cue%s\n' "$dim" "$plain"
+"$repocue" cue >"$work/cue.json"
+"$python" -c '
+import json, sys
+def show(members, margin):
+    for name, member in members.items():
+        if name == "content":
+            print(f"{margin}content")
+            show(member, margin + "  ")
+            continue
+        text = json.dumps(member, ensure_ascii=False)
+        print(f"{margin}{name:<{18 - len(margin)}}" + (text if len(text) <= 100 else text[:100] + "…"))
+show(json.load(open(sys.argv[1], encoding="utf-8")), "  ")
+' "$work/cue.json"
+printf '%s bytes of JSON on one line; here member by member, long ones cut\n' "$(wc -c <"$work/cue.json" | tr -d ' ')"
+say "Refresh: look again; where nothing changed nothing new is kept"
+run refresh
+say "Measure: baseline, refresh and cue as processes of their own, in another temporary cache"
+run evaluate
+printf '\nYour turn:  cd REPOSITORY  &&  %s init  &&  %s cue\n' "$repocue" "$repocue"

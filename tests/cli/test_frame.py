@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import select
+import shutil
 import signal
 import stat
 import subprocess
@@ -16,6 +17,7 @@ from typing import Any
 import pytest
 
 from tests.support.repos import RepoBuilder
+from tests.support.terminal import on_terminal
 
 Run = Callable[..., subprocess.CompletedProcess[bytes]]
 
@@ -34,31 +36,6 @@ def error_of(done: subprocess.CompletedProcess[bytes]) -> dict[str, Any]:
     assert list(document) == ["schema_version", "code", "message", "hint"]
     assert document["schema_version"] == "repocue/error-1"
     return document
-
-
-def on_terminal(argv: list[str], **options: Any) -> tuple[int, str]:
-    """(exit code, everything shown) of a process whose stdin, stdout and stderr are one terminal."""
-    import pty
-
-    shown = []
-
-    def read(descriptor: int) -> bytes:
-        data = os.read(descriptor, 65536)
-        shown.append(data)
-        return data
-
-    pid, descriptor = pty.fork()
-    if pid == 0:  # the child: become the command
-        os.chdir(options["cwd"])
-        os.execve(argv[0], argv, {**options["env"], "TERM": "xterm", "COLUMNS": "100", "LINES": "40"})
-    try:
-        while read(descriptor):
-            pass
-    except OSError:
-        pass  # Linux says EIO when the other side of a terminal is closed
-    os.close(descriptor)
-    _, status = os.waitpid(pid, 0)
-    return os.waitstatus_to_exitcode(status), b"".join(shown).decode().replace("\r\n", "\n")
 
 
 def test_version_and_help_are_plain_text_and_exit_0(repocue: Run) -> None:
@@ -265,3 +242,30 @@ def test_a_fault_of_ours_is_one_clear_error_too(root: str, env: dict[str, str]) 
         [sys.executable, "-c", broken], cwd=root, env={**env, "REPOCUE_TRACEBACK": "1"}, capture_output=True
     )
     assert b"Traceback (most recent call last)" in shown.stderr
+
+
+def test_long_work_shows_progress_on_a_terminal_alone_and_takes_it_away(
+    repocue_exe: list[str], root: str, env: dict[str, str], tmp_path: Path
+) -> None:
+    """A git stands before the real one and waits until something has been shown: the work is as long as it must be."""
+    gate = tmp_path / "gate"
+    os.mkfifo(gate)
+    tools = tmp_path / "bin"
+    tools.mkdir()
+    fake = tools / "git"
+    fake.write_text(
+        f'#!/bin/sh\n[ -e "{gate}" ] && read -r _ <"{gate}" && rm -f "{gate}"\nexec {shutil.which("git")} "$@"\n'
+    )
+    fake.chmod(0o755)
+    env = {**env, "PATH": f"{tools}{os.pathsep}{env['PATH']}"}
+
+    def open_the_gate(shown: bytes) -> None:
+        if b"0:00:0" in shown and os.path.exists(gate):  # the bar's clock
+            with open(gate, "w", encoding="ascii") as waiting:
+                waiting.write("go\n")
+
+    code, shown = on_terminal([*repocue_exe, "init"], cwd=root, env=env, term="xterm", seen=open_the_gate)
+    assert code == 0
+    assert "0:00:0" in shown
+    assert shown.rindex("Took the first snapshot") > shown.rindex("0:00:0")
+    assert not os.path.exists(gate)

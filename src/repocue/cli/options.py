@@ -157,7 +157,9 @@ def _shared(formats: tuple[str, ...], *, cache: bool = True, repository: bool = 
             callback=_remember("format"),
             expose_value=False,
             is_eager=True,  # so that a usage error in the rest of the line is already printed in this form
-            help="Form of answer and errors; auto is text on a terminal, JSON otherwise.  [default: auto]",
+            help="Form of answer and errors; auto is text on a terminal, JSON otherwise.  [default: auto]"
+            if "text" in formats
+            else "The answer is JSON; auto makes errors text on a terminal.  [default: auto]",
         ),
         click.option(
             "--quiet",

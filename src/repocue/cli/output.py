@@ -116,7 +116,8 @@ def progress(invocation: Invocation) -> Iterator[Progress | None]:
 
     A bar appears on a terminal's stderr when the work has taken a second, and is removed at the end.
     """
-    if invocation.quiet or sys.stderr is None or not sys.stderr.isatty():
+    can_draw = sys.stderr is not None and sys.stderr.isatty() and os.environ.get("TERM") not in (None, "", "dumb")
+    if invocation.quiet or not can_draw:
         yield None
         return
     bar = _Bar()
