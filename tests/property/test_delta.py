@@ -1,4 +1,7 @@
-"""Laws of deltas: delta(A→B) applied to A gives B; delta(A→A) is empty; every difference is named once, and nothing else."""
+"""Laws of deltas.
+
+delta(A→B) applied to A gives B; delta(A→A) is empty; every difference is named once, and nothing else is.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Law of refresh: after any sequence of repository edits, a refreshed state equals a fresh one, and no earlier one changed."""
+"""Law of refresh: after any sequence of repository edits a refreshed state equals a fresh one.
+
+And no earlier snapshot changes, and the delta from the one before leads to the new one.
+"""
 
 from __future__ import annotations
 

@@ -62,12 +62,14 @@ def create(path: str, entries: Sequence[IndexEntry] = (), dirty: Sequence[DirtyF
     return rows
 
 
-def as_nobody(code: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+def as_nobody(code: str, *arguments: str, modules: str = "") -> subprocess.CompletedProcess[str]:
     """Run Python code as an unprivileged user, so that permissions mean something; skips nothing, also as root.
 
-    The modules are loaded before the privileges are dropped: the interpreter may lie where nobody may look.
+    Every module the code needs must be named or already be among these: they are loaded before the privileges are
+    dropped, because the interpreter may lie where nobody may look.
     """
-    loaded = "import os, sys, repocue.errors, repocue.store.database, repocue.store.snapshots, repocue.store.lock"
+    loaded = "import os, sys, resource, repocue.errors, repocue.store.database, repocue.store.snapshots"
+    loaded += f", {modules}" if modules else ""
     dropped = f"os.getuid() == 0 and (os.setgroups([]), os.setgid({NOBODY}), os.setuid({NOBODY}))"
     program = f"{loaded}\n{dropped}\n{textwrap.dedent(code)}"
     return subprocess.run([sys.executable, "-c", program, *arguments], capture_output=True, text=True, timeout=60)

@@ -36,13 +36,16 @@ def raw(path: str) -> sqlite3.Connection:
     return sqlite3.connect(path, isolation_level=None)
 
 
+def read_everything(path: str, mode: str) -> None:
+    with open_state(path, mode=mode, wait_s=0.05) as database:  # type: ignore[arg-type]  # read or write
+        snapshots.rows(database, snapshots.current(database).snapshot.number)
+
+
 def failure(path: str, mode: str = "read") -> RepoCueError:
     """The error that opening and reading everything of the state ends with."""
     before = Path(path).read_bytes() if os.path.isfile(path) else None
     with pytest.raises(RepoCueError) as error:
-        with open_state(path, mode=mode, wait_s=0.05) as database:  # type: ignore[arg-type]  # read or write
-            number = snapshots.current(database).snapshot.number
-            snapshots.rows(database, number)
+        read_everything(path, mode)
     if before is not None:
         assert Path(path).read_bytes() == before
     assert path in error.value.message or isinstance(error.value, CacheNotInitialized)
@@ -117,9 +120,12 @@ def test_a_locked_database_is_busy_after_the_bounded_wait(path: str) -> None:
     other = raw(path)
     other.execute("BEGIN IMMEDIATE")
     try:
-        with open_state(path, mode="write", wait_s=0.05) as database:
-            with pytest.raises(CacheBusy), database.writing(durable=False):
-                pass
+        with (
+            open_state(path, mode="write", wait_s=0.05) as database,
+            pytest.raises(CacheBusy),
+            database.writing(durable=False),
+        ):
+            pass
         with open_state(path, mode="read", wait_s=0.05) as database:  # reading never waits
             assert len(snapshots.rows(database, 1)) == 2
     finally:

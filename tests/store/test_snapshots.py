@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+from itertools import pairwise
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -36,7 +37,7 @@ def test_every_snapshot_of_a_history_reads_back_whole(history: list[list[FileRow
 
         create_state(path, fill)
         with open_state(path, mode="write") as database:
-            for number, (before, after) in enumerate(zip(history, history[1:], strict=False), start=2):
+            for number, (before, after) in enumerate(pairwise(history), start=2):
                 with database.writing(durable=False):
                     publishing.add_snapshot(
                         database, number=number, epoch=1, observation=observation(), language_library="none"
