@@ -162,6 +162,25 @@ def test_a_partial_clone_is_observed_without_its_remote(
     assert git(clone, "rev-list", "--objects", "--missing=print", "HEAD").count(b"?") == 2  # nothing was fetched
 
 
+def test_a_partial_clone_that_lacks_an_object_git_needs_says_how_to_get_it(
+    simple: str, tmp_path: Path, env: dict[str, str]
+) -> None:
+    git(simple, "config", "uploadpack.allowFilter", "true")
+    clone = str(tmp_path / "clone")
+    git(tmp_path, "clone", "-q", "--filter=blob:none", "--no-checkout", f"file://{simple}", clone, env=env)
+    git(clone, "sparse-checkout", "set", "--no-cone", "/README.md", env=env)
+    git(clone, "checkout", "-q", "main", env=env)
+    Path(clone, ".gitattributes").write_text("* text=auto\n")
+    os.mkdir(os.path.join(clone, "src"))
+    Path(clone, "src/a.py").write_text("written by hand\r\n")
+    with pytest.raises(RepositoryError) as raised:
+        observe(find(clone, env), env)
+    assert raised.value.code == "git.missing-object"
+    assert "git status" in (raised.value.hint or "")
+    git(clone, "status", env=env)
+    check(observe(find(clone, env), env), clone, env)
+
+
 def test_a_submodule_that_is_clean_dirty_or_not_initialised(
     look: Observe, simple: str, tmp_path: Path, env: dict[str, str]
 ) -> None:
@@ -279,17 +298,6 @@ def test_every_index_version(look: Observe, simple: str, env: dict[str, str], ve
     seen = look(simple)
     check(seen, simple, env)
     assert seen.index_digest == before.index_digest
-
-
-def test_a_reported_fault_28_thousand_tracked_build_files_are_no_special_case(
-    look: Observe, tmp_path: Path, env: dict[str, str]
-) -> None:
-    """Kind: tracked build folders; nothing is walked, so a tracked `node_modules` is files like any other."""
-    files = {f"node_modules/p{number}/index.js": b"" for number in range(2800)}
-    root = RepoBuilder(tmp_path).commit("one", files).build()
-    seen = look(root)
-    assert len(seen.entries()) == seen.cost.files_scanned == 2800
-    assert seen.cost.git_processes == 2
 
 
 def test_ignored_folders_are_not_part_of_the_state(look: Observe, simple: str, env: dict[str, str]) -> None:

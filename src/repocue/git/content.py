@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from repocue.domain.paths import display, raw
 from repocue.errors import GitFailed, RepositoryError
 from repocue.git.folder import Folder
+from repocue.git.process import PROMISED
 
 if TYPE_CHECKING:
     from repocue.git.process import Git
@@ -75,13 +76,30 @@ def read_work_tree(worktree: Worktree, path: str, *, limit_bytes: int) -> bytes:
 
 
 def _batch(git: Git, names: Sequence[bytes], limit_bytes: int) -> list[Blob | None]:
-    """What `cat-file --batch` says to each name; None where it is not a blob that is here."""
-    if not names:
-        return []
-    output = git.run("cat-file", "--batch", stdin=b"\n".join(names) + b"\n", limit_bytes=limit_bytes)
+    """What `cat-file --batch` says to each name; None where it is not a blob that is here.
+
+    In a partial clone git ends at the first object that it would have to fetch: then the rest is asked again.
+    """
+    answers: list[Blob | None] = []
+    while len(answers) < len(names):
+        rest = names[len(answers) :]
+        child = git.start("cat-file", "--batch", stdin=b"\n".join(rest) + b"\n", limit_bytes=limit_bytes, ok=(0, 128))
+        git.finish(child)
+        answers += _answers(child.output(), rest)
+        if child.process.returncode:
+            if PROMISED not in child.errors:
+                raise git.failure(child)
+            answers.append(None)
+    return answers
+
+
+def _answers(output: bytes, names: Sequence[bytes]) -> list[Blob | None]:
+    """The answers in `output`, one for each name from the first on, as far as it goes."""
     answers: list[Blob | None] = []
     position = 0
     for name in names:
+        if position == len(output):
+            break
         end = output.find(b"\n", position)
         line = output[position:end]
         position = end + 1

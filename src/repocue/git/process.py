@@ -30,6 +30,9 @@ MINIMUM_VERSION = (2, 31)
 SCAN_TIMEOUT_S = 3600.0
 """The bound of one git process. Huge repositories on slow disks are slow; a process that hangs is not waited for."""
 
+PROMISED = b"from promisor remote"
+"""What git says where it would have to fetch an object of a partial clone."""
+
 OUTPUT_LIMIT_BYTES = 2 << 30
 _ERRORS_LIMIT_BYTES = 1 << 20
 _CHUNK_BYTES = 1 << 18
@@ -234,6 +237,12 @@ class Git:
         errors = child.errors
         if b"dubious ownership" in errors or b"unsafe repository" in errors:
             return ownership_error(self.root, errors)
+        if PROMISED in errors:
+            return GitFailed(
+                f"{child.name} needs an object that this partial clone left at its remote, in {display(self.root)}",
+                code="git.missing-object",
+                hint="Run git status there once, which fetches it; RepoCue itself never uses the network.",
+            )
         if child.process.returncode == 129:  # git did not understand the arguments
             self.check_version()
         said = display(b"\n".join(errors.strip().splitlines()[:3]))
