@@ -205,7 +205,7 @@ def traced(scene: Scene, cache: Path, repocue_exe: list[str], command: str) -> l
     )
     found = []
     for line in trace.read_text().splitlines():
-        match = re.match(rf"(\w+)\((?:\d+<([^>]*)>|\"([^\"]*)\")(?:, \"([^\"]*)\")?", line)
+        match = re.match(r"(\w+)\((?:\d+<([^>]*)>|\"([^\"]*)\")(?:, \"([^\"]*)\")?", line)
         if match is None:
             continue
         call, opened, named, second = match.groups()

@@ -18,7 +18,8 @@ from tests.support.repos import RepoBuilder
 MODULES = (
     "json, subprocess, threading, repocue.maintenance.status, repocue.maintenance.lifecycle,"
     " repocue.maintenance.metrics, repocue.maintenance.recording, repocue.maintenance.summary,"
-    " repocue.maintenance.request, repocue.store.location, repocue.store.creation, repocue.git.sizes, repocue.git.worktree"
+    " repocue.maintenance.request, repocue.store.location, repocue.store.creation, repocue.git.sizes,"
+    " repocue.git.worktree"
 )
 PROGRAM = """
     from repocue.errors import RepoCueError

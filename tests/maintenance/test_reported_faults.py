@@ -130,7 +130,7 @@ def test_rows_and_summary_do_not_depend_on_the_hash_seed(
     root: str, tmp_path: Path, env: dict[str, str], repocue_exe: list[str]
 ) -> None:
     for number in range(30):
-        write(root, f"d{number}/f.{'py js md rs'.split()[number % 4]}", "x" * number)
+        write(root, f"d{number}/f.{['py', 'js', 'md', 'rs'][number % 4]}", "x" * number)
     git(root, "add", "-A")
     kept = set()
     for seed in ("0", "1", "12345"):
