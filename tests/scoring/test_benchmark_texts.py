@@ -17,7 +17,7 @@ from tests.scoring.answers import answer
 DATA = files("repocue") / "data"
 SCHEMA: dict[str, Any] = json.loads((DATA / "benchmarks" / "benchmark-answer-2.schema.json").read_bytes())
 TEXT = (DATA / "benchmarks" / "repository-state-v2.txt").read_text(encoding="utf-8")
-INSTRUCTION = (DATA / "prompts" / "assisted.txt").read_text(encoding="utf-8")
+INSTRUCTION = (DATA / "prompts" / "assisted-instruction.txt").read_text(encoding="utf-8")
 
 
 def parts(schema: dict[str, Any]) -> Iterator[dict[str, Any]]:
