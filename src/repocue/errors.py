@@ -16,6 +16,7 @@
     │   └── SnapshotConflict              the current snapshot is not the expected one
     ├── ContractError                     a JSON document breaks its contract (carries a JSON pointer)
     ├── BudgetTooSmall                    no cue fits; carries the smallest budget that would do
+    ├── TaskContextError                  a declaration or its sources cannot be delivered as pinned
     ├── EvidenceError                     retained evidence is missing, altered or contradictory
     └── EvaluationError                   an evaluation cannot start, or must not be published
 
@@ -137,6 +138,12 @@ class BudgetTooSmall(RepoCueError):
     def __init__(self, message: str, *, needed_tokens: int, hint: str | None = None) -> None:
         super().__init__(message, hint=hint)
         self.needed_tokens = needed_tokens
+
+
+class TaskContextError(RepoCueError):
+    """A declaration, its selection or its sources cannot be delivered as pinned. The message names what and why."""
+
+    default_code = "task-context"
 
 
 class EvidenceError(RepoCueError):

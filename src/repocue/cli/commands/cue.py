@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from repocue.cli import output
 from repocue.cli.app import Command
 from repocue.cli.options import json_options
+from repocue.cli.task_options import TaskOptions, task_options
 from repocue.errors import UsageError
 
 if TYPE_CHECKING:
     from repocue.cli.options import Invocation
+    from repocue.contracts.types.task import Task
     from repocue.cue.fitting import Fitted
     from repocue.cue.subject import Subject
     from repocue.domain.state import Freshness, Observation, Warning
     from repocue.maintenance.reading import Reading
     from repocue.maintenance.request import Request
 
-VIEWS = ("overview", "delta", "ranked", "provenance", "placebo")
+VIEWS = ("overview", "delta", "ranked", "provenance", "placebo", "task")
 DEFAULT_TOKENS = 500
 MAX_TOKENS = 2_097_152
 
@@ -30,6 +32,7 @@ MAX_TOKENS = 2_097_152
         "repocue cue",
         "repocue cue --view ranked --refresh",
         "repocue cue --since snapshot-000001 --max-tokens 1000",
+        "repocue cue --view task --tag contracts --max-tokens 4000",
     ),
 )
 @click.option(
@@ -47,17 +50,25 @@ MAX_TOKENS = 2_097_152
     show_default=True,
     help="The budget: ceil(bytes / 4) of the whole answer never exceeds it.",
 )
+@task_options(with_question=True)
 @json_options
 def command(
-    invocation: Invocation, view: str | None, since: str | None, path: str | None, refresh: bool, max_tokens: int
+    invocation: Invocation,
+    view: str | None,
+    since: str | None,
+    path: str | None,
+    refresh: bool,
+    max_tokens: int,
+    **typed: Any,
 ) -> None:
     """Print a JSON cue of the snapshot that fits a budget of estimated tokens.
 
     Overview says what the repository holds; ranked adds entry points, Makefile targets and recent commits; delta says
-    what changed since a snapshot; provenance where the figures come from; placebo only which state it is. Every cue
+    what changed since a snapshot; provenance where the figures come from; placebo only which state it is; task
+    delivers original sources, whole, which a tracked declaration keeps and a task file or options select. Every cue
     names its snapshot and a freshness made after its content was read; what was left out is counted in its warnings.
     """
-    wanted = _View(view=view, since=since, path=path, max_tokens=max_tokens)
+    wanted = _View(view=view, since=since, path=path, max_tokens=max_tokens, task=TaskOptions(**typed))
     with output.progress(invocation) as progress:
         request = invocation.request(progress)
         since_ms = 0.0
@@ -92,7 +103,9 @@ def command(
 class _View:
     """What was asked for, checked before anything is opened."""
 
-    def __init__(self, *, view: str | None, since: str | None, path: str | None, max_tokens: int) -> None:
+    def __init__(
+        self, *, view: str | None, since: str | None, path: str | None, max_tokens: int, task: TaskOptions
+    ) -> None:
         self.name = view or ("overview" if since is None else "delta")
         self.is_frozen = view is None or view == "overview"
         self.since = since
@@ -110,6 +123,9 @@ class _View:
             from repocue.cue.delta import path_prefix
 
             self.prefix = path_prefix(path)
+        if task.is_given and self.name != "task":
+            raise UsageError("--task-file and the options that select items need --view task.")
+        self.task = task.resolve() if self.name == "task" else None
 
     def make(self, request: Request) -> tuple[Subject, Fitted]:
         """The cue: content first, then the verdict on it, then the document."""
@@ -118,6 +134,8 @@ class _View:
         with load_current(request) as reading:
             if self.name == "ranked":
                 return self._ranked(request, reading)
+            if self.task is not None:
+                return self._task(request, reading, self.task)
             summary = reading.summary if self.name in ("overview", "provenance") else None
             delta = None if self.since is None else reading.delta(self.since)
             reading.check_settled()
@@ -155,6 +173,23 @@ class _View:
         )
         subject = _subject(request, reading, judge(reading.current, after), after, after.warnings)
         return subject, ranked.build(subject, summary, facts, max_tokens=self.max_tokens)
+
+    def _task(self, request: Request, reading: Reading, task: Task) -> tuple[Subject, Fitted]:
+        from repocue.cue.task import loading, projection, selection
+        from repocue.git.process import Git
+
+        header = reading.header
+        reading.check_settled()
+        files = loading.Files(git=Git.of(request.worktree, request.environ), head=loading.committed(header.head))
+        declaration = loading.read_declaration(files, task.declaration)
+        items = selection.select(declaration.context, task.selector)
+        files.read(source.path for item in items for source in item.sources)
+        freshness, observation, warnings = _verdict(request, reading)
+        now = loading.settled(observation, header.head)
+        found = loading.find(files, items, now)
+        loading.check_deliverable(declaration, found, now)
+        subject = _subject(request, reading, freshness, now, warnings)
+        return subject, projection.build(subject, declaration, items, found, files, task, max_tokens=self.max_tokens)
 
 
 def _verdict(request: Request, reading: Reading) -> tuple[Freshness, Observation | None, tuple[Warning, ...]]:
