@@ -14,7 +14,7 @@ _QUOTED = [
     for byte in range(256)
 ]
 _UNQUOTED = {letter: bytes([byte]) for byte, letter in _ESCAPES.items()}
-_PART = re.compile(r"\\([0-3][0-7]{2}|.)|([^\\]+)", re.DOTALL)
+_PART = r"(?s)\\([0-3][0-7]{2}|.)|([^\\]+)"
 
 
 def display(path: bytes) -> str:
@@ -41,7 +41,7 @@ def raw(text: str) -> bytes:
     if not text.startswith('"'):
         return text.encode()
     parts: list[bytes] = []
-    for match in _PART.finditer(text[1:-1]):
+    for match in re.finditer(_PART, text[1:-1]):
         escape, plain = match.groups()
         if plain is not None:
             parts.append(plain.encode())

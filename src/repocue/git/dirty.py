@@ -39,11 +39,14 @@ _TRIES = 3
 _MAX_FAILURES = 32
 
 
-class Candidate(NamedTuple):
+class Candidate:
     """A path to identify. `stages` are its index entries ((mode, id, stage), …), empty for an intent to add."""
 
-    path: bytes
-    stages: tuple[tuple[str, str, int], ...]
+    __slots__ = ("path", "stages")
+
+    def __init__(self, path: bytes, stages: tuple[tuple[str, str, int], ...]) -> None:
+        self.path = path
+        self.stages = stages
 
 
 class Content(NamedTuple):
@@ -264,7 +267,7 @@ def _as_git_sees(candidate: Candidate, seen: os.stat_result) -> Candidate:
     A repository where the index has a file is new to `git add`; `update-index` would only remove the file.
     """
     if stat.S_ISDIR(seen.st_mode) and any(mode != _SUBMODULE for mode, _, _ in candidate.stages):
-        return candidate._replace(stages=())
+        return Candidate(candidate.path, ())
     return candidate
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from repocue.domain.paths import raw
 from repocue.git.dirty import Candidate, Content
@@ -24,11 +24,14 @@ Flagged = tuple[str, str, str, bytes]
 _MISSING = Content(None, None, None)
 
 
-class Aside(NamedTuple):
+class Aside:
     """`letter`: s not checked out (sparse), d hidden deletion, m hidden edit, t hidden type change, u out of sight."""
 
-    letter: str
-    content: Content
+    __slots__ = ("content", "letter")
+
+    def __init__(self, letter: str, content: Content) -> None:
+        self.letter = letter
+        self.content = content
 
 
 def absent(flagged: Iterable[Flagged], folder: Folder) -> tuple[dict[bytes, Aside], list[Flagged]]:

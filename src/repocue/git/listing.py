@@ -23,10 +23,11 @@ PLAIN_COMMAND = COMMAND[:-1]
 """For git before 2.36, which does not know `--sparse`."""
 EXIT_CODES = (0, 129)
 
-_SPARSE_FOLDER = re.compile(rb"\0([A-Za-z?]) 040000 ([0-9a-f]+) 0\t([^\0]*)")
-_GITLINK = re.compile(rb"\0[A-Za-z?] 160000 ")
-_FLAGGED = re.compile(rb"\0([a-zS]) ([0-7]{6}) ([0-9a-f]+) ([0-3])\t([^\0]*)")
-_ATTRIBUTES = re.compile(rb"[A-Za-z?] ([0-7]{6}) ([0-9a-f]+) 0\t((?:.*/)?\.gitattributes)", re.DOTALL)
+# Patterns are compiled where they are needed, which they seldom are.
+_SPARSE_FOLDER = rb"\0([A-Za-z?]) 040000 ([0-9a-f]+) 0\t([^\0]*)"
+_GITLINK = rb"\0[A-Za-z?] 160000 "
+_FLAGGED = rb"\0([a-zS]) ([0-7]{6}) ([0-9a-f]+) ([0-3])\t([^\0]*)"
+_ATTRIBUTES = rb"(?s)[A-Za-z?] ([0-7]{6}) ([0-9a-f]+) 0\t((?:.*/)?\.gitattributes)"
 _ATTRIBUTES_NAME = b".gitattributes\0"
 _EMPTY_TREE = {
     "sha1": b"4b825dc642cb6eb9a060e54bf8d69288fbee4904",
@@ -62,11 +63,11 @@ class Listing:
 
     def gitlinks(self) -> int:
         """How many entries are submodules."""
-        return len(_GITLINK.findall(self.raw)) if b" 160000 " in self.raw else 0
+        return len(re.findall(_GITLINK, self.raw)) if b" 160000 " in self.raw else 0
 
     def sparse_folders(self) -> list[tuple[bytes, bytes, bytes]]:
         """(tag, tree id, path with a slash) of the folders that a sparse index holds in place of their files."""
-        return _SPARSE_FOLDER.findall(self.raw) if b" 040000 " in self.raw else []
+        return re.findall(_SPARSE_FOLDER, self.raw) if b" 040000 " in self.raw else []
 
     def flagged(self) -> list[tuple[str, str, str, bytes]]:
         """(tag, mode, id, path) of entries that git was told not to look at.
@@ -78,7 +79,7 @@ class Listing:
             return []
         return [
             (tag.decode(), mode.decode(), oid.decode(), path)
-            for tag, mode, oid, stage, path in _FLAGGED.findall(self.raw)
+            for tag, mode, oid, stage, path in re.findall(_FLAGGED, self.raw)
             if stage == b"0"
         ]
 
@@ -87,7 +88,8 @@ class Listing:
         found: list[tuple[bytes, bytes, bytes]] = []
         end = self.raw.find(_ATTRIBUTES_NAME)
         while end >= 0:
-            match = _ATTRIBUTES.fullmatch(self.raw, self.raw.rfind(b"\0", 0, end) + 1, end + len(_ATTRIBUTES_NAME) - 1)
+            start = self.raw.rfind(b"\0", 0, end) + 1
+            match = re.fullmatch(_ATTRIBUTES, self.raw[start : end + len(_ATTRIBUTES_NAME) - 1])
             if match:
                 found.append((match[1], match[2], match[3]))
             end = self.raw.find(_ATTRIBUTES_NAME, end + 1)
@@ -128,7 +130,7 @@ def expand(git: Git, found: Listing, object_format: str) -> Listing:
             position += 2
         inside.append(b"".join(records))
     parts = iter(inside)
-    return Listing(_SPARSE_FOLDER.sub(lambda _: next(parts), found.raw), token=found.token)
+    return Listing(re.sub(_SPARSE_FOLDER, lambda _: next(parts), found.raw), token=found.token)
 
 
 class _Same(dict[str, str]):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 COMMAND = (
     "status",
     "--porcelain=v2",
@@ -16,18 +14,23 @@ COMMAND = (
 )
 
 
-class Changed(NamedTuple):
+class Changed:
     """A tracked path that differs from HEAD, from the index or from both.
 
     `submodule` is git's four letters (`N...`, `SCMU`); `stages` are ((mode, id, stage), …) of the index, empty for a
-    staged deletion; `worktree_mode` is 000000 where the path is missing.
+    staged deletion and an intent to add; `worktree_mode` is 000000 where the path is missing.
     """
 
-    path: bytes
-    xy: str
-    submodule: str
-    stages: tuple[tuple[str, str, int], ...]
-    worktree_mode: str
+    __slots__ = ("path", "stages", "submodule", "worktree_mode", "xy")
+
+    def __init__(
+        self, path: bytes, xy: str, submodule: str, stages: tuple[tuple[str, str, int], ...], worktree_mode: str
+    ) -> None:
+        self.path = path
+        self.xy = xy
+        self.submodule = submodule
+        self.stages = stages
+        self.worktree_mode = worktree_mode
 
     @property
     def is_unmerged(self) -> bool:
@@ -35,16 +38,19 @@ class Changed(NamedTuple):
         return bool(self.stages) and self.stages[0][2] != 0
 
 
-class Status(NamedTuple):
+class Status:
     """One answer of `COMMAND`. `branch` is git's own word for it, `(detached)` for none; `head` None when unborn.
 
     `changed` is in git order; `untracked` too, a nested repository's path ending in a slash.
     """
 
-    branch: bytes | None
-    head: str | None
-    changed: list[Changed]
-    untracked: list[bytes]
+    __slots__ = ("branch", "changed", "head", "untracked")
+
+    def __init__(self, branch: bytes | None, head: str | None, changed: list[Changed], untracked: list[bytes]) -> None:
+        self.branch = branch
+        self.head = head
+        self.changed = changed
+        self.untracked = untracked
 
 
 def parse(output: bytes) -> Status:
@@ -78,7 +84,7 @@ def parse(output: bytes) -> Status:
 def _ordinary(record: bytes) -> Changed:
     _, xy, submodule, _, mode, worktree_mode, _, oid, path = record.split(b" ", 8)
     state = xy.decode()
-    stages = () if state[0] == "D" else ((mode.decode(), oid.decode(), 0),)
+    stages = () if mode == b"000000" else ((mode.decode(), oid.decode(), 0),)
     return Changed(path, state, submodule.decode(), stages, worktree_mode.decode())
 
 
