@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import select
 import signal
 import subprocess
 from collections.abc import Callable, Mapping
@@ -260,29 +259,6 @@ def test_commands_that_all_fail_are_told(rig: Rig) -> None:
     assert "command not found" in failed["evidence"]
 
 
-def processes(marker: bytes) -> list[int]:
-    found = []
-    for name in os.listdir("/proc"):
-        if name.isdigit():
-            try:
-                with open(f"/proc/{name}/cmdline", "rb") as file:
-                    if marker in file.read():
-                        found.append(int(name))
-            except OSError:
-                continue
-    return found
-
-
-def wait_for(condition: Callable[[], object]) -> object:
-    """Look again and again, for at most 30 s; the last look."""
-    for _ in range(3000):
-        seen = condition()
-        if seen:
-            return seen
-        select.select([], [], [], 0.01)
-    return condition()
-
-
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL, signal.SIGHUP])
 @pytest.mark.parametrize("victim", ["agent", "runner"])
 def test_killing_the_agent_or_the_runner_leaves_nothing_and_prints_nothing(
@@ -301,27 +277,22 @@ def test_killing_the_agent_or_the_runner_leaves_nothing_and_prints_nothing(
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
         )
-        assert wait_for(lambda: processes(duration.encode()))  # positive control: the command runs
+        assert agents.wait_for(lambda: agents.processes(duration.encode()))  # positive control: the command runs
         if victim == "runner":
             runner.send_signal(number)
         else:
-            (agent,) = [pid for pid in processes(b"--ignore-user-config") if is_program(pid, rig.binary)]
+            (agent,) = [pid for pid in agents.processes(b"--ignore-user-config") if agents.is_program(pid, rig.binary)]
             os.kill(agent, number)
         stdout, stderr = runner.communicate(timeout=agents.RUNNER_TIMEOUT_S)
         assert stdout == b""
         assert runner.returncode != 0
         if victim == "agent":
             assert b"the Codex CLI" in stderr
-        wait_for(lambda: not processes(duration.encode()) and not processes(str(rig.folder).encode()))
-        assert processes(duration.encode()) == []
-        assert processes(str(rig.folder).encode()) == []
-
-
-def is_program(pid: int, program: str) -> bool:
-    try:
-        return os.path.samefile(f"/proc/{pid}/exe", program)
-    except OSError:
-        return False
+        agents.wait_for(
+            lambda: not agents.processes(duration.encode()) and not agents.processes(str(rig.folder).encode())
+        )
+        assert agents.processes(duration.encode()) == []
+        assert agents.processes(str(rig.folder).encode()) == []
 
 
 def test_a_task_run_keeps_the_raw_streams_and_matches_the_frozen_command(rig: Rig) -> None:

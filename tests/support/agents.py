@@ -6,9 +6,10 @@ import glob
 import json
 import os
 import re
+import select
 import shlex
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -204,3 +205,35 @@ def run_runner(command: Sequence[str], env: Mapping[str, str], root: str) -> Ran
 def categories(observation: Mapping[str, Any]) -> list[str]:
     """The categories of an observation's findings."""
     return [finding["category"] for finding in observation["findings"]]
+
+
+def processes(marker: bytes) -> list[int]:
+    """The ids of processes whose command line holds `marker`."""
+    found = []
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            try:
+                with open(f"/proc/{name}/cmdline", "rb") as file:
+                    if marker in file.read():
+                        found.append(int(name))
+            except OSError:
+                continue
+    return found
+
+
+def wait_for(condition: Callable[[], object]) -> object:
+    """Look again and again, for at most 30 s; the last look."""
+    for _ in range(3000):
+        seen = condition()
+        if seen:
+            return seen
+        select.select([], [], [], 0.01)
+    return condition()
+
+
+def is_program(pid: int, program: str) -> bool:
+    """Whether a process runs that very file."""
+    try:
+        return os.path.samefile(f"/proc/{pid}/exe", program)
+    except OSError:
+        return False

@@ -7,7 +7,6 @@ condition, and the cue's exact bytes. For a task: the task file, which holds the
 from __future__ import annotations
 
 from functools import cache
-from importlib.resources import files
 
 from repocue.errors import EvaluationError
 from repocue.runners.protocol import EvaluationRequest, TaskRequest
@@ -19,6 +18,8 @@ INSTRUCTION = "assisted-instruction.txt"
 @cache
 def assisted_instruction() -> bytes:
     """Use the supplied context first; inspect the repository whenever it does not suffice. No final line end."""
+    from importlib.resources import files
+
     return (files("repocue") / "data" / "prompts" / INSTRUCTION).read_bytes().rstrip(b"\n")
 
 

@@ -291,7 +291,11 @@ def _findings(run: _Run, commands: list[AgentCommand]) -> list[Finding]:
     found = list(run.found)
     for text, count in grouped(run.retries):
         found.append(
-            warning("retry", f"Claude Code repeated a request {count} times; cut tries count as tokens.", text)
+            warning(
+                "retry",
+                f"Claude Code repeated a request {count} times; tokens of a cut try may or may not be counted.",
+                text,
+            )
         )
     found.extend(
         warning("unfinished-command", "A command left no result before the run ended.", command.text)
