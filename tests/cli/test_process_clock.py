@@ -1,4 +1,4 @@
-"""The process clock counts from the moment the kernel made the process (DESIGN §6)."""
+"""The process clock counts from the moment the kernel made the process (ARCHITECTURE §6)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Exact medians and ranges (DESIGN §6): no mean, no significance, nothing rounded before it is printed."""
+"""Exact medians and ranges (ARCHITECTURE §6): no mean, no significance, nothing rounded before it is printed."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def spread(values: Iterable[Fraction]) -> Spread | None:
 
 
 def status(pairs: int) -> str:
-    """`unavailable` without a pair, `exploratory` for one or two, `descriptive` from three (DESIGN §6)."""
+    """`unavailable` without a pair, `exploratory` for one or two, `descriptive` from three (ARCHITECTURE §6)."""
     if pairs == 0:
         return "unavailable"
     return "descriptive" if pairs >= 3 else "exploratory"

@@ -1,4 +1,4 @@
-"""How long this command has been running, the interpreter's own start included (DESIGN §6).
+"""How long this command has been running, the interpreter's own start included (ARCHITECTURE §6).
 
 On Linux the kernel says when the process was created, but only to the clock tick (10 ms). Until this module is
 imported a Python process has mostly computed or waited for a processor, so "now minus what the scheduler

@@ -1,4 +1,4 @@
-"""From bytes to plain values, strictly (DESIGN §5): the steps that need no contract.
+"""From bytes to plain values, strictly (ARCHITECTURE §5): the steps that need no contract.
 
 In this order: size limit, no byte order mark, strict UTF-8, depth limit (before any parser could recurse), then
 Python's `json` with hooks. Refused with a JSON pointer: duplicate members, NaN and infinities (numbers such as

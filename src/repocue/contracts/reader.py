@@ -1,4 +1,4 @@
-"""The strict reader (DESIGN §5): bytes in, a checked document out, or one error with a JSON pointer.
+"""The strict reader (ARCHITECTURE §5): bytes in, a checked document out, or one error with a JSON pointer.
 
 The order is fixed: text (`jsontext`), then the contract's name and version, then that version's schema, then its
 runtime rules. `convert` is the last step, for callers that want typed values. Nothing here prints, reads a file or

@@ -1,4 +1,4 @@
-"""What changed between two snapshots, file by file (DESIGN §1, "delta").
+"""What changed between two snapshots, file by file (ARCHITECTURE §1, "delta").
 
 Kinds of a file's change, the first that applies:
 

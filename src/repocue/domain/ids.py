@@ -10,7 +10,7 @@ _ID = re.compile(ID_PATTERN + r"\Z")
 
 
 def repository_id(root: bytes) -> str:
-    """`repo-<24 hex>` of the resolved root's path bytes (DESIGN §1)."""
+    """`repo-<24 hex>` of the resolved root's path bytes (ARCHITECTURE §1)."""
     return "repo-" + sha256(root).hexdigest()[:24]
 
 

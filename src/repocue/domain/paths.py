@@ -1,4 +1,4 @@
-"""Path text: how git's path bytes are written in JSON, one-to-one (DESIGN §3).
+"""Path text: how git's path bytes are written in JSON, one-to-one (ARCHITECTURE §3).
 
 Valid UTF-8 that does not begin with `"` is shown as it is. Anything else is C-quoted, byte for byte as git prints
 it with `core.quotePath=true`. So a text that begins with `"` is always a quoted one, and nothing is ambiguous.

@@ -65,7 +65,7 @@ class Warning(NamedTuple):
 
 
 class FileStat(NamedTuple):
-    """The key under which a dirty file's content id is kept (DESIGN §3)."""
+    """The key under which a dirty file's content id is kept (ARCHITECTURE §3)."""
 
     dev: int
     ino: int

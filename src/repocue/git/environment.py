@@ -1,4 +1,4 @@
-"""The environment of every git process: what the user may decide is kept, all else is left out (DESIGN §3).
+"""The environment of every git process: what the user may decide is kept, all else is left out (ARCHITECTURE §3).
 
 Location variables (`GIT_DIR`, `GIT_WORK_TREE`, `GIT_INDEX_FILE` …) that a hook or a wrapper left behind would make
 git look at another repository, and keys and tokens are nobody's business in a filter that git starts; neither is

@@ -1,4 +1,4 @@
-"""The one freshness verdict (DESIGN §1): how an observation of now stands to a snapshot of then."""
+"""The one freshness verdict (ARCHITECTURE §1): how an observation of now stands to a snapshot of then."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where states live: `<cache root>/<repository id>/state.db`, folders 0700 and files 0600 (DESIGN §4)."""
+"""Where states live: `<cache root>/<repository id>/state.db`, folders 0700 and files 0600 (ARCHITECTURE §4)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One writer at a time: a file lock held around scan and transaction, waited for within a bound (DESIGN §4).
+"""One writer at a time: a file lock held around scan and transaction, waited for within a bound (ARCHITECTURE §4).
 
 The kernel releases the lock when its holder ends in whatever way, so that a killed command blocks nobody.
 """

@@ -1,4 +1,4 @@
-"""Attempts: one journaled try of an external process or request (DESIGN §8).
+"""Attempts: one journaled try of an external process or request (ARCHITECTURE §8).
 
 ::
 

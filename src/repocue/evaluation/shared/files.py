@@ -1,4 +1,4 @@
-"""Durable files: written to a temporary sibling, fsynced, renamed; never overwriting (DESIGN §8).
+"""Durable files: written to a temporary sibling, fsynced, renamed; never overwriting (ARCHITECTURE §8).
 
 Folders are 0700 and files 0600, since evidence holds source text and raw answers.
 """

@@ -1,4 +1,4 @@
-"""Sets of files that appear as one folder, by one rename (DESIGN §8)."""
+"""Sets of files that appear as one folder, by one rename (ARCHITECTURE §8)."""
 
 from __future__ import annotations
 
