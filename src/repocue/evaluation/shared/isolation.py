@@ -1,4 +1,4 @@
-"""Everything an evaluation writes lies outside the evaluated checkout (ARCHITECTURE §8; seed, "Preparation and Isolation").
+"""Everything an evaluation writes lies outside the evaluated checkout (ARCHITECTURE §8; seed, "Isolation").
 
 Real paths are compared: symbolic links are resolved, also dangling ones and those in front of parents that do not
 exist yet. Every existing ancestor is compared by device and inode as well, so that a bind mount or a file system
