@@ -1,7 +1,7 @@
-"""Everything an evaluation writes lies outside the evaluated checkout (ARCHITECTURE §8; seed, "Isolation").
+"""Everything an evaluation writes lies outside the evaluated checkout.
 
-Real paths are compared: symbolic links are resolved, also dangling ones and those in front of parents that do not
-exist yet. Every existing ancestor is compared by device and inode as well, so that a bind mount or a file system
+Rules: ARCHITECTURE §8; seed, "Preparation and Isolation". Real paths are compared: symbolic links are resolved, also
+dangling ones and those in front of parents that do not exist yet. Every existing ancestor is compared by device and inode as well, so that a bind mount or a file system
 that ignores case cannot lead back inside.
 """
 
