@@ -1,8 +1,8 @@
 """Everything an evaluation writes lies outside the evaluated checkout.
 
 Rules: ARCHITECTURE §8; seed, "Preparation and Isolation". Real paths are compared: symbolic links are resolved, also
-dangling ones and those in front of parents that do not exist yet. Every existing ancestor is compared by device and inode as well, so that a bind mount or a file system
-that ignores case cannot lead back inside.
+dangling ones and those in front of parents that do not exist yet. Every existing ancestor is compared by device and
+inode as well, so that a bind mount or a file system that ignores case cannot lead back inside.
 """
 
 from __future__ import annotations
