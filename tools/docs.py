@@ -36,6 +36,9 @@ def cli_page() -> str:
         "| 3 | `--exit-code` says that the kept state is not current |",
         "| 130 | interrupted |",
         "",
+        "A shell completes commands and options after",
+        '`eval "$(_REPOCUE_COMPLETE=bash_source repocue)"` (or `zsh_source`, `fish_source`).',
+        "",
     ]
     sections = {name: title for title, names in SECTIONS for name in names}
     shown = ""

@@ -67,6 +67,16 @@ def test_every_command_has_help_with_examples(repocue: Run) -> None:
         assert f"Examples:\n  repocue {name}" in done.stdout.decode(), name
 
 
+def test_a_shell_can_complete_commands_and_options(repocue: Run, env: dict[str, str]) -> None:
+    def completed(words: str, index: int) -> list[str]:
+        asked = {**env, "_REPOCUE_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(index)}
+        return repocue(env=asked).stdout.decode().split()
+
+    assert completed("repocue st", 1) == ["plain,status"]
+    assert "plain,--exit-code" in completed("repocue status --e", 2)
+    assert b"complete" in repocue(env={**env, "_REPOCUE_COMPLETE": "bash_source"}).stdout
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
