@@ -106,6 +106,10 @@ def spoil(document: dict[str, Any], fault: str, root: str) -> None:
         block = document["blocks"][0]
         block["text"] = block["text"].replace("a", "o")
         block["sha256"] = document["sources"][0]["sha256"] = digest(block["text"].encode())
+    elif fault == "fewer-items":
+        gone = document["items"].pop()
+        document["sources"] = [source for source in document["sources"] if source["id"] not in gone["sources"]]
+        document["blocks"] = [block for block in document["blocks"] if block["id"] not in gone["sources"]]
     elif fault == "other-declaration":
         document["declaration"]["sha256"] = digest(b"")
     elif fault == "other-question":

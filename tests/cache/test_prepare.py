@@ -251,6 +251,7 @@ def test_an_uninitialised_cache_fails_and_stays_uninitialised(scene: Scene) -> N
     ("fault", "code", "named"),
     [
         ("other-bytes", "evaluation.source-changed", "README.md"),
+        ("fewer-items", "evaluation.cue", "other items or sources"),
         ("other-declaration", "evaluation.source-changed", ".repocue/task-context.json"),
         ("other-question", "evaluation.cue", "another task"),
         ("other-budget", "evaluation.cue", "20001, not 20000"),

@@ -113,7 +113,8 @@ def _observe(given: Preparation, benchmark: CacheBenchmark, folder: str) -> _Obs
             hint="Prepare again while nothing else works in the repository.",
         )
     _check_basis(cue, operation, given.worktree, after)
-    sources.check_against(cue, after.observation, Git.of(given.worktree, given.environ))
+    declaration = sources.check_against(cue, after.observation, Git.of(given.worktree, given.environ))
+    sources.check_selection(cue, benchmark.task, declaration)
     return _Observed(refresh=refresh, cue_run=cue_run, cue=cue, capture=after)
 
 

@@ -10,6 +10,7 @@ from repocue.errors import EvaluationError, RepoCueError
 from repocue.evaluation.cache.limits import CacheLimits
 
 if TYPE_CHECKING:
+    from repocue.contracts.types.task import Task
     from repocue.domain.state import Observation
     from repocue.git.process import Git
 
@@ -41,8 +42,8 @@ def source_sizes(cue: Mapping[str, Any]) -> dict[str, int]:
     return sizes
 
 
-def check_against(cue: Mapping[str, Any], observation: Observation, git: Git) -> None:
-    """Compare declaration and sources with HEAD's own blobs and the observed work tree.
+def check_against(cue: Mapping[str, Any], observation: Observation, git: Git) -> bytes:
+    """Compare declaration and sources with HEAD's own blobs and the observed work tree; returns the declaration.
 
     Raises EvaluationError, code ``evaluation.source-changed``, naming the first path that is not what was frozen: not
     in HEAD, other bytes there, or changed in index or work tree; GitFailed where git cannot be asked.
@@ -67,6 +68,24 @@ def check_against(cue: Mapping[str, Any], observation: Observation, git: Git) ->
             data = b"".join(lines(data)[block["first_line"] - 1 : block["last_line"]])
         if data != block["text"].encode():
             raise _changed(block["id"], "HEAD's bytes are others")
+    return head[declaration["path"]].data
+
+
+def check_selection(cue: Mapping[str, Any], task: Task, declaration: bytes) -> None:
+    """Raises EvaluationError, code ``evaluation.cue``, unless the cue delivers exactly the items and sources that the
+    task's selector takes from the declaration; TaskContextError or ContractError where it takes none."""
+    from repocue.cue.task.blocks import Place
+    from repocue.cue.task.loading import parse
+    from repocue.cue.task.selection import select
+
+    selected = select(parse(declaration, task.declaration).context, task.selector)
+    expected = {item.id: {Place.of(source).id for source in item.sources} for item in selected}
+    if {item["id"]: set(item["sources"]) for item in cue["items"]} != expected:
+        raise EvaluationError(
+            f"The task cue delivers other items or sources than the selector takes: {', '.join(expected)}.",
+            code="evaluation.cue",
+            hint="The cue executable must be this version of RepoCue.",
+        )
 
 
 def lines(data: bytes) -> list[bytes]:
