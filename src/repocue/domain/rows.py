@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from repocue.domain.state import FileRow
@@ -25,32 +25,33 @@ def build_rows(
     submodule's is 0). Dirty paths that the index does not hold (staged deletions) have no row: they are no longer
     tracked.
     """
+    return list(each_row(entries, dirty, sizes))
+
+
+def each_row(
+    entries: Iterable[IndexEntry], dirty: Iterable[DirtyFile], sizes: Mapping[str, int | None]
+) -> Iterator[FileRow]:
+    """The rows of `build_rows`, one at a time: a large repository's need not all be held."""
     changed = {file.path: file for file in dirty}
     size_of = sizes.get
     # The plain constructor spends half of its time on argument binding; this is the same tuple.
     new = tuple.__new__
-    if not changed and all(entry[2] == 0 for entry in entries):
-        return [
-            new(FileRow, (path, mode, oid, (), mode, oid, 0 if mode == SUBMODULE else size_of(path), CLEAN))
-            for mode, oid, _, path in entries
-        ]
-    rows: list[FileRow] = []
-    unmerged: list[tuple[str, str, int]] = []
-    for position, (mode, oid, stage, path) in enumerate(entries):
+    stages: list[tuple[str, str, int]] = []
+    unmerged: str | None = None
+    for mode, oid, stage, path in entries:
+        if unmerged is not None and path != unmerged:
+            yield _row(unmerged, None, None, tuple(stages), changed.get(unmerged), None)
+            stages, unmerged = [], None
         if stage:
-            unmerged.append((mode, oid, stage))
-            following = entries[position + 1] if position + 1 < len(entries) else None
-            if following is None or following.path != path:
-                rows.append(_row(path, None, None, tuple(unmerged), changed.get(path), None))
-                unmerged = []
+            stages.append((mode, oid, stage))
+            unmerged = path
+        elif path in changed:
+            yield _row(path, mode, oid, (), changed[path], None)
         else:
-            file = changed.get(path)
-            if file is None:
-                size = 0 if mode == SUBMODULE else size_of(path)
-                rows.append(new(FileRow, (path, mode, oid, (), mode, oid, size, CLEAN)))
-            else:
-                rows.append(_row(path, mode, oid, (), file, None))
-    return rows
+            size = 0 if mode == SUBMODULE else size_of(path)
+            yield new(FileRow, (path, mode, oid, (), mode, oid, size, CLEAN))
+    if unmerged is not None:
+        yield _row(unmerged, None, None, tuple(stages), changed.get(unmerged), None)
 
 
 def with_work_tree(row: FileRow, file: DirtyFile | None, size_bytes: int | None) -> FileRow:

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from repocue.domain.delta import Change, RepositoryChange, changes_of, diff
-from repocue.domain.rows import CLEAN, build_rows, with_work_tree
+from repocue.domain.delta import Change, RepositoryChange, changes_of, diff, path_order
+from repocue.domain.rows import CLEAN, SUBMODULE, build_rows, with_work_tree
 from repocue.store import snapshots
 from repocue.store.publishing import working_tree_digest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from repocue.domain.state import FileRow, Observation
+    from repocue.domain.state import FileRow, IndexEntry, Observation
     from repocue.store.database import Database
     from repocue.store.snapshots import Current, StoredSnapshot
 
     Sizes = Callable[[Iterable[str]], Mapping[str, int]]
-    """Gives the bytes of at least these paths in the work tree, where they exist; asked only where a size is needed."""
+    """Gives the bytes of these paths in the work tree, where they exist; asked only where a size is needed."""
 
 
 def file_changes(database: Database, current: Current, observation: Observation, sizes: Sizes) -> list[Change]:
@@ -27,25 +27,14 @@ def file_changes(database: Database, current: Current, observation: Observation,
     """
     if observation.index_digest == current.known.index_digest:
         return _work_tree_changes(database, current, observation, sizes)
-    before = snapshots.rows(database, current.snapshot.number)
-    return diff(before, rows_after(before, observation, sizes))
+    return _index_changes(database, current, observation, sizes, None)
 
 
-def rows_after(before: list[FileRow], observation: Observation, sizes: Sizes) -> list[FileRow]:
-    """The rows of `observation`, with the sizes of `before` where a clean entry is the same as there."""
-    # Of an entry that is clean on both sides with one mode and id, the size is the same. (A filter that makes files of
-    # several sizes from one blob is the exception: the size is then the one at which the row was first seen.)
-    known = {(row.path, row.index_id): row.size_bytes for row in before if row.xy == CLEAN}
-    dirty = {file.path for file in observation.dirty}
-    entries = observation.entries()
-    sized: dict[str, int | None] = {}
-    for _, oid, stage, path in entries:
-        if stage == 0 and path not in dirty:
-            sized[path] = known.get((path, oid))
-    unknown = [path for path, size in sized.items() if size is None]
-    if unknown:
-        sized.update(sizes(unknown))
-    return build_rows(entries, observation.dirty, sized)
+def baseline_changes(
+    database: Database, current: Current, observation: Observation, sizes: Mapping[str, int]
+) -> list[Change]:
+    """The file changes that lead to `observation` with these `sizes`, every stored row being compared with it."""
+    return _index_changes(database, current, observation, lambda _: sizes, sizes)
 
 
 def repository_changes(before: StoredSnapshot, after: StoredSnapshot | Observation) -> tuple[RepositoryChange, ...]:
@@ -70,3 +59,51 @@ def _work_tree_changes(database: Database, current: Current, observation: Observ
     became_clean = [path for path in rows if path not in after]
     sized: Mapping[str, int] = sizes(became_clean) if became_clean else {}
     return changes_of((row, with_work_tree(row, after.get(path), sized.get(path))) for path, row in rows.items())
+
+
+def _index_changes(
+    database: Database,
+    current: Current,
+    observation: Observation,
+    sizes: Sizes,
+    known: Mapping[str, int] | None,
+) -> list[Change]:
+    """Go through rows and entries side by side, both in git order, and hold on to those that differ alone.
+
+    A clean entry that is clean in its row too, with the same mode and id, has not changed, nor has its size. (A filter
+    that makes files of several sizes from one blob is the exception; the size is then the one that the row was made
+    with.) With `known` sizes the size is compared as well.
+    """
+    dirty = {file.path for file in observation.dirty}
+    before: list[FileRow] = []
+    differing: list[IndexEntry] = []
+    entries = iter(observation.entries())
+    entry = next(entries, None)
+    for row in snapshots.each_row(database, current.snapshot.number):
+        path = row.path
+        if entry is None or entry.path != path:
+            order = path_order(path)
+            while entry is not None and path_order(entry.path) < order:
+                differing.append(entry)
+                entry = next(entries, None)
+        is_equal = False
+        while entry is not None and entry.path == path:
+            mode, oid, stage, _ = entry
+            is_equal = (
+                row.xy == CLEAN
+                and row.index_id == oid
+                and row.index_mode == mode
+                and stage == 0
+                and path not in dirty
+                and (mode == SUBMODULE or row.size_bytes == (row.size_bytes if known is None else known.get(path)))
+            )
+            if not is_equal:
+                differing.append(entry)
+            entry = next(entries, None)
+        if not is_equal:
+            before.append(row)
+    while entry is not None:
+        differing.append(entry)
+        entry = next(entries, None)
+    unsized = [entry.path for entry in differing if entry.stage == 0 and entry.path not in dirty]
+    return diff(before, build_rows(differing, observation.dirty, sizes(unsized) if unsized else {}))

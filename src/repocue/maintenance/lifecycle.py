@@ -10,12 +10,10 @@ import gc
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from repocue.domain.delta import diff
-from repocue.domain.rows import build_rows
 from repocue.errors import UsageError
 from repocue.maintenance import recording, transitions
-from repocue.maintenance.changes import file_changes
-from repocue.maintenance.observing import with_observation
+from repocue.maintenance.changes import baseline_changes, file_changes
+from repocue.maintenance.observing import with_full_observation, with_observation
 from repocue.maintenance.results import OperationResult
 from repocue.maintenance.verdict import is_same_state, judge
 from repocue.store import snapshots
@@ -23,7 +21,7 @@ from repocue.store.database import exists, not_initialized, open_state
 from repocue.store.lock import writer_lock
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from repocue.domain.state import Observation
     from repocue.maintenance.changes import Sizes
@@ -45,12 +43,10 @@ def init(request: Request, trigger: Trigger = "command") -> OperationResult:
     request.cache.create(request.worktree.id)
     with writer_lock(request.lock_path, wait_s=request.lock_wait_s):
         if not exists(request.state_path):
-
-            def use(now: Observation, sizes: Sizes) -> OperationResult:
-                return transitions.first(request, trigger, now, build_rows(now.entries(), now.dirty, sizes(())))
-
             with _uncollected():
-                return with_observation(request, None, use, all_sizes=True)
+                return with_full_observation(
+                    request, lambda now, sizes: transitions.first(request, trigger, now, sizes)
+                )
     return _already_initialized(request)  # another command was faster
 
 
@@ -87,14 +83,12 @@ def rebaseline(
     def work(database: Database) -> OperationResult:
         current = snapshots.current(database)
 
-        def use(now: Observation, sizes: Sizes) -> OperationResult:
-            rows = build_rows(now.entries(), now.dirty, sizes(()))
-            changes = diff(snapshots.rows(database, current.snapshot.number), rows)
-            epoch = transitions.NewEpoch(label, reason, rows)
+        def use(now: Observation, sizes: Mapping[str, int]) -> OperationResult:
+            changes = baseline_changes(database, current, now, sizes)
+            epoch = transitions.NewEpoch(label, reason)
             return transitions.publish(request, database, current, now, changes, trigger, epoch)
 
-        with _uncollected():
-            return with_observation(request, None, use, all_sizes=True)
+        return with_full_observation(request, use)
 
     return _as_writer(request, "rebaseline", trigger, work)
 
@@ -107,6 +101,7 @@ def _as_writer(
         raise not_initialized()
     try:
         with (
+            _uncollected(),
             writer_lock(request.lock_path, wait_s=request.lock_wait_s),
             open_state(request.state_path, mode="write", wait_s=request.lock_wait_s) as database,
         ):

@@ -25,31 +25,49 @@ class _IndexMoved(Exception):
     """The index was rewritten between the scan and the question for its sizes."""
 
 
-def with_observation(
-    request: Request, known: Known | None, use: Callable[[Observation, Sizes], T], *, all_sizes: bool = False
-) -> T:
-    """What `use` makes of an observation and of the sizes of its clean entries.
+def with_observation(request: Request, known: Known | None, use: Callable[[Observation, Sizes], T]) -> T:
+    """What `use` makes of an observation, and of sizes of its clean entries, for which it may ask.
 
-    `all_sizes` says that the sizes of every path will be wanted; then they are taken while git is at work. They belong
-    to the index that was observed: where it moved meanwhile, everything is done again.
-
-    Raises RepositoryMoved, and whatever `observe` and `use` raise.
+    The sizes belong to the index that was observed: where it moved meanwhile, everything is done again. Raises
+    RepositoryMoved, and whatever `observe` and `use` raise.
     """
+
+    def attempt(stamp: _Stamp) -> T:
+        now = observe(request.worktree, request.environ, known=known, progress=request.progress)
+
+        def sizes(paths: Iterable[str]) -> Mapping[str, int]:
+            return _unmoved(request, stamp, _sizes(request, paths))
+
+        return use(now, sizes)
+
+    return _attempts(request, attempt)
+
+
+def with_full_observation(request: Request, use: Callable[[Observation, Mapping[str, int]], T]) -> T:
+    """What `use` makes of an observation that trusts no earlier one, and of the sizes of all its clean entries.
+
+    Those are taken while git is at work. Else as `with_observation`.
+    """
+    from repocue.maintenance.sizing import SizesAhead
+
+    def attempt(stamp: _Stamp) -> T:
+        ahead = SizesAhead(request.worktree, request.environ)
+        now = observe(request.worktree, request.environ, progress=request.progress)
+        sizes = ahead.result(now.entries())
+        if sizes is None:
+            sizes = _sizes(request, [entry.path for entry in now.entries()])
+        return use(now, _unmoved(request, stamp, sizes))
+
+    return _attempts(request, attempt)
+
+
+_Stamp = tuple[int, ...] | None
+
+
+def _attempts(request: Request, attempt: Callable[[_Stamp], T]) -> T:
     for _ in range(ATTEMPTS):
-        stamp = _index_stamp(request.worktree)
-        ahead = _Ahead(request) if all_sizes else None
-        observation = observe(request.worktree, request.environ, known=known, progress=request.progress)
-
-        def sizes(
-            paths: Iterable[str] | None = None, stamp: object = stamp, ahead: _Ahead | None = ahead
-        ) -> Mapping[str, int]:
-            found = ahead.result() if ahead is not None else _sizes(request, paths)
-            if _index_stamp(request.worktree) != stamp:
-                raise _IndexMoved
-            return found
-
         try:
-            return use(observation, sizes)
+            return attempt(_index_stamp(request.worktree))
         except _IndexMoved:
             continue
     raise RepositoryMoved(
@@ -58,40 +76,19 @@ def with_observation(
     )
 
 
-class _Ahead:
-    """The sizes of all paths, taken by a thread: it looks at files while the scan waits for git."""
-
-    def __init__(self, request: Request) -> None:
-        import threading
-
-        self._found: Mapping[str, int] | None = None
-        self._error: BaseException | None = None
-        self._request = request
-        self._thread = threading.Thread(target=self._run, name="repocue-sizes", daemon=True)
-        self._thread.start()
-
-    def _run(self) -> None:
-        try:
-            self._found = _sizes(self._request, None)
-        except BaseException as error:  # noqa: BLE001 - handed to the thread that asks for the result
-            self._error = error
-
-    def result(self) -> Mapping[str, int]:
-        """The sizes by path; raises what taking them raised."""
-        self._thread.join()
-        if self._error is not None:
-            raise self._error
-        assert self._found is not None
-        return self._found
+def _unmoved(request: Request, stamp: _Stamp, sizes: Mapping[str, int]) -> Mapping[str, int]:
+    if _index_stamp(request.worktree) != stamp:
+        raise _IndexMoved
+    return sizes
 
 
-def _sizes(request: Request, paths: Iterable[str] | None) -> Mapping[str, int]:
+def _sizes(request: Request, paths: Iterable[str]) -> Mapping[str, int]:
     from repocue.git.sizes import sizes
 
     return sizes(request.worktree, request.environ, paths=paths)
 
 
-def _index_stamp(worktree: Worktree) -> tuple[int, ...] | None:
+def _index_stamp(worktree: Worktree) -> _Stamp:
     try:
         found = os.stat(worktree.index_path)
     except FileNotFoundError:

@@ -6,8 +6,9 @@ what counting everything anew would give.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from repocue.domain.paths import display, raw, sort_key
@@ -27,6 +28,7 @@ MAX_DOCUMENTS = 200
 MAX_DEPTH_TWO = 2000
 
 _LINK = "120000"
+_GROUP_ROWS = 4096
 
 
 @dataclass(slots=True, kw_only=True)
@@ -74,9 +76,9 @@ def summary_of(tally: Tally) -> Summary:
 
 def count(rows: Iterable[FileRow]) -> Tally:
     """The tally of these rows, counted from nothing."""
-    counter = _Counter(Languages())
+    counter = Counter()
     counter.add(rows, 1)
-    return counter.result([])
+    return counter.tally()
 
 
 def adjust(tally: Tally, changes: Sequence[Change]) -> Tally | None:
@@ -85,7 +87,7 @@ def adjust(tally: Tally, changes: Sequence[Change]) -> Tally | None:
     That is so where another version of the library named the languages, and where a listed document went while
     unlisted ones wait for its place.
     """
-    counter = _Counter(Languages())
+    counter = Counter()
     if counter.languages.library != tally.language_library:
         return None
     counter.start(tally)
@@ -94,7 +96,7 @@ def adjust(tally: Tally, changes: Sequence[Change]) -> Tally | None:
     gone = counter.documents_gone.difference(counter.documents)
     if gone.intersection(tally.documents) and tally.documents_total > len(tally.documents):
         return None
-    return counter.result([path for path in tally.documents if path not in counter.documents_gone])
+    return counter.tally([path for path in tally.documents if path not in counter.documents_gone])
 
 
 class _Kind:
@@ -108,11 +110,11 @@ class _Kind:
         self.may_be_document = language is None or language in PROSE or language == PLAIN
 
 
-class _Counter:
+class Counter:
     """Collects counts by folder and by kind of name, then sorts them once."""
 
-    def __init__(self, languages: Languages) -> None:
-        self.languages = languages
+    def __init__(self) -> None:
+        self.languages = Languages()
         self.documents: set[str] = set()
         self.documents_gone: set[str] = set()
         self._tracked = self._present = self._size = self._documents_total = 0
@@ -129,6 +131,13 @@ class _Counter:
         self._by_language = {name: list(counts) for name, counts in tally.languages.items()}
         self._top_level = dict(tally.top_level)
         self._depth_two = dict(tally.depth_two)
+
+    def watch(self, rows: Iterable[FileRow]) -> Iterator[FileRow]:
+        """The same rows, counted as they go by, so that they need not all be held at once."""
+        waiting = iter(rows)
+        while group := list(islice(waiting, _GROUP_ROWS)):
+            self.add(group, 1)
+            yield from group
 
     def add(self, rows: Iterable[FileRow], sign: int) -> None:
         """Count rows in (`sign` 1) or out (-1). A baseline counts every file here: a microsecond each."""
@@ -163,8 +172,8 @@ class _Counter:
                 self._documents_total += sign
                 (self.documents if sign > 0 else self.documents_gone).add(path)
 
-    def result(self, documents: list[str]) -> Tally:
-        """The tally; `documents` are the listed ones of before that have not gone."""
+    def tally(self, documents: Sequence[str] = ()) -> Tally:
+        """The tally; `documents` are the listed ones of before that have not gone. Asked for once, at the end."""
         for folder, files in self._folders.items():
             parts = raw(folder).split(b"/")
             for depth, counts in ((1, self._top_level), (2, self._depth_two)):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
-from repocue.domain import delta
 from repocue.domain.ids import epoch_id, snapshot_id
+from repocue.domain.rows import each_row
 from repocue.domain.state import SnapshotHeader, Warning
 from repocue.maintenance import recording
 from repocue.maintenance.changes import repository_changes
@@ -16,7 +16,7 @@ from repocue.store import publishing, snapshots
 from repocue.store.runs import add_run
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from repocue.domain.delta import Change
     from repocue.domain.state import FileRow, Observation
@@ -29,27 +29,31 @@ _TICK_ROWS = 4096
 
 
 class NewEpoch(NamedTuple):
-    """The epoch that a rebaseline opens, and all rows of its baseline."""
+    """The epoch that a rebaseline opens."""
 
     label: str | None
     reason: str | None
-    rows: Sequence[FileRow]
 
 
-def first(request: Request, trigger: Trigger, now: Observation, rows: Sequence[FileRow]) -> OperationResult:
+def first(request: Request, trigger: Trigger, now: Observation, sizes: Mapping[str, int]) -> OperationResult:
     """Create the state with its first epoch and snapshot, whole or not at all."""
     from repocue.maintenance import summary
     from repocue.store.creation import create_state
 
-    tally = summary.count(rows)
+    counter = summary.Counter()
+    entries = now.entries()
     runs: list[NewRun] = []
 
     def fill(database: Database) -> None:
         worktree = request.worktree
         database.run("INSERT INTO repository (only_row, id, root) VALUES (1, ?, ?)", (worktree.id, worktree.root))
         publishing.open_epoch(database, number=1, label=None, reason=None, opened_at_ms=request.now_ms(), baseline=1)
-        publishing.add_snapshot(database, number=1, epoch=1, observation=now, language_library=tally.language_library)
-        publishing.add_rows(database, rows, 1, _ticking(request, rows))
+        publishing.add_snapshot(
+            database, number=1, epoch=1, observation=now, language_library=counter.languages.library
+        )
+        rows = _ticking(request, each_row(entries, now.dirty, sizes), len(entries))
+        publishing.add_rows(database, counter.watch(rows), 1)
+        tally = counter.tally()
         publishing.set_current(database, 1, now)
         publishing.keep(database, {summary.KEPT_AS: tally})
         run = recording.new_run(
@@ -61,7 +65,7 @@ def first(request: Request, trigger: Trigger, now: Observation, rows: Sequence[F
             snapshot_after=1,
             outcome="published",
             cost=now.cost,
-            changed_files=len(rows),
+            changed_files=tally.tracked_files,
         )
         add_run(database, run)
         runs.append(run)
@@ -94,12 +98,8 @@ def publish(
     before = current.snapshot
     number = before.number + 1
     epoch = before.epoch_number if new_epoch is None else before.epoch_number + 1
-    from repocue.maintenance import summary
+    from repocue.maintenance import languages, summary
 
-    tally = None if new_epoch else summary.adjust(snapshots.kept(database, summary.KEPT_AS, summary.Tally), changes)
-    if tally is None:
-        rows = new_epoch.rows if new_epoch else delta.apply(snapshots.rows(database, before.number), changes)
-        tally = summary.count(rows)
     with database.writing(durable=True):
         publishing.expect_current(database, before.number)
         if new_epoch is not None:
@@ -112,9 +112,14 @@ def publish(
                 baseline=number,
             )
         publishing.add_snapshot(
-            database, number=number, epoch=epoch, observation=now, language_library=tally.language_library
+            database, number=number, epoch=epoch, observation=now, language_library=languages.library()
         )
         publishing.change_rows(database, changes, number)
+        tally = None
+        if new_epoch is None:
+            tally = summary.adjust(snapshots.kept(database, summary.KEPT_AS, summary.Tally), changes)
+        if tally is None:
+            tally = summary.count(snapshots.each_row(database, number))
         publishing.set_current(database, number, now)
         publishing.keep(database, {summary.KEPT_AS: tally})
         run = recording.new_run(
@@ -203,16 +208,16 @@ def _header(now: Observation, number: int, epoch: int) -> SnapshotHeader:
     )
 
 
-def _ticking(request: Request, rows: Sequence[FileRow]) -> Iterable[FileRow]:
+def _ticking(request: Request, rows: Iterable[FileRow], total: int) -> Iterable[FileRow]:
     """The rows, telling the progress now and then how many were taken."""
-    if request.progress is None:
+    progress = request.progress
+    if progress is None:
         return rows
 
     def taken() -> Iterator[FileRow]:
-        assert request.progress is not None
         for done, row in enumerate(rows):
             if done % _TICK_ROWS == 0:
-                request.progress("storing", done, len(rows))
+                progress("storing", done, total)
             yield row
 
     return taken()

@@ -21,14 +21,19 @@ CLEAN_ROWS = 64
 """So many rows are inserted by one statement, which takes two thirds of the time of one by one."""
 
 
-def clean_groups(rows: Iterable[FileRow], snapshot: int) -> Iterator[list[Any]]:
-    """The parameters of `CLEAN_COLUMNS` for those rows that are clean, one after another, `CLEAN_ROWS` rows a group."""
+def clean_groups(rows: Iterable[FileRow], snapshot: int, others: list[FileRow]) -> Iterator[list[Any]]:
+    """The parameters of `CLEAN_COLUMNS` for those rows that are clean, one after another, `CLEAN_ROWS` rows a group.
+
+    Rows that are not clean are left in `others`.
+    """
     from_hex = bytes.fromhex
     modes: dict[str | None, int] = {}
     group: list[Any] = []
     full = CLEAN_ROWS * 5
-    for path, index_mode, index_id, _, _, _, size_bytes, xy in rows:
+    for row in rows:
+        path, index_mode, index_id, _, _, _, size_bytes, xy = row
         if xy != CLEAN:
+            others.append(row)
             continue
         mode = modes.get(index_mode)
         if mode is None:
@@ -58,11 +63,10 @@ def row_parameters(row: FileRow, snapshot: int) -> tuple[Any, ...]:
     )
 
 
-def rows_of(answer: Iterable[tuple[Any, ...]], path: str) -> list[FileRow]:
-    """The rows of an answer with `ROW_COLUMNS`; `path` is the database's, for the error."""
+def rows_of(answer: Iterable[tuple[Any, ...]], path: str) -> Iterator[FileRow]:
+    """The rows of an answer with `ROW_COLUMNS`, one at a time; `path` is the database's, for the error."""
     modes: dict[int | None, str | None] = {None: None}
     new = tuple.__new__
-    rows: list[FileRow] = []
     try:
         for name, index_mode, index_id, size_bytes, xy, mode, content_id, stages in answer:
             text_mode = modes.get(index_mode)
@@ -76,23 +80,20 @@ def rows_of(answer: Iterable[tuple[Any, ...]], path: str) -> list[FileRow]:
             except UnicodeDecodeError:
                 text = display(name)
             if xy is None:
-                rows.append(new(FileRow, (text, text_mode, oid, (), text_mode, oid, size_bytes, CLEAN)))
+                yield new(FileRow, (text, text_mode, oid, (), text_mode, oid, size_bytes, CLEAN))
                 continue
-            rows.append(
-                FileRow(
-                    text,
-                    text_mode,
-                    oid,
-                    _stages(stages),
-                    None if mode is None else f"{mode:06d}",
-                    None if content_id is None else content_id.hex(),
-                    size_bytes,
-                    xy,
-                )
+            yield FileRow(
+                text,
+                text_mode,
+                oid,
+                _stages(stages),
+                None if mode is None else f"{mode:06d}",
+                None if content_id is None else content_id.hex(),
+                size_bytes,
+                xy,
             )
     except (AttributeError, IndexError, TypeError, ValueError, msgspec.MsgspecError) as error:
         raise damaged(path, f"a file row cannot be read ({error})") from error
-    return rows
 
 
 def pack(value: Any) -> tuple[bytes, str]:

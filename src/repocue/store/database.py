@@ -53,6 +53,14 @@ class Database:
         except sqlite3.Error as error:
             raise faults.translate(error, self.path) from error
 
+    def each(self, sql: str, parameters: Sequence[Any] = ()) -> Iterator[tuple[Any, ...]]:
+        """The rows of the answer, one at a time."""
+        try:
+            for row in self._connection.execute(sql, parameters):  # noqa: UP028 - closes no cursor of a closed database
+                yield row
+        except sqlite3.Error as error:
+            raise faults.translate(error, self.path) from error
+
     def run(self, sql: str, parameters: Sequence[Any] = ()) -> int:
         """Run a statement; returns how many rows it changed."""
         try:

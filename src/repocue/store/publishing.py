@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from repocue.contracts import canonical
 from repocue.domain.paths import raw
-from repocue.domain.rows import CLEAN
 from repocue.errors import SnapshotConflict
 from repocue.store import codec
 from repocue.store.snapshots import BASIS_COLUMNS, Scan
@@ -64,11 +63,12 @@ def add_snapshot(
     database.run(f"INSERT INTO snapshots ({BASIS_COLUMNS}) VALUES ({places})", values)  # noqa: S608 - our own names
 
 
-def add_rows(database: Database, rows: Sequence[FileRow], number: int, taken: Iterable[FileRow] | None = None) -> None:
-    """Add the rows of a first snapshot, given in git order; `taken` are the same rows, watched as they go by."""
-    for group in codec.clean_groups(rows if taken is None else taken, number):
+def add_rows(database: Database, rows: Iterable[FileRow], number: int) -> None:
+    """Add the rows of a first snapshot, given in git order."""
+    others: list[FileRow] = []
+    for group in codec.clean_groups(rows, number, others):
         database.run(_INSERT_CLEAN_ROWS + ", ".join([_CLEAN_ROW] * (len(group) // 5)), group)
-    database.run_many(_INSERT_ROW, (codec.row_parameters(row, number) for row in rows if row.xy != CLEAN))
+    database.run_many(_INSERT_ROW, [codec.row_parameters(row, number) for row in others])
 
 
 def change_rows(database: Database, changes: Sequence[Change], number: int) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from repocue.domain.ids import epoch_id, snapshot_id
@@ -91,8 +91,13 @@ def snapshot(database: Database, number: int) -> StoredSnapshot | None:
 
 def rows(database: Database, number: int) -> list[FileRow]:
     """Every file row of the snapshot with this number, in git order."""
+    return list(each_row(database, number))
+
+
+def each_row(database: Database, number: int) -> Iterator[FileRow]:
+    """The rows of `rows`, one at a time: a large repository's need not all be held."""
     # The primary key begins with path, so that this order costs nothing.
-    answer = database.all(
+    answer = database.each(
         f"SELECT {codec.ROW_COLUMNS} FROM files"  # noqa: S608 - our own column names
         " WHERE valid_from <= ?1 AND (valid_to IS NULL OR valid_to > ?1) ORDER BY path",
         (number,),
@@ -120,8 +125,8 @@ def changed_rows(database: Database, first: int, second: int) -> tuple[list[File
         " WHERE valid_from <= ?1 AND (valid_to IS NULL OR valid_to > ?1)"
         " AND NOT (valid_from <= ?2 AND (valid_to IS NULL OR valid_to > ?2)) ORDER BY path"
     )
-    before = codec.rows_of(database.all(sql, (first, second)), database.path)
-    after = codec.rows_of(database.all(sql, (second, first)), database.path)
+    before = list(codec.rows_of(database.each(sql, (first, second)), database.path))
+    after = list(codec.rows_of(database.each(sql, (second, first)), database.path))
     return before, after
 
 
