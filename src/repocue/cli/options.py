@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from repocue.maintenance.request import Request
     from repocue.store.location import CacheLocation
 
+MAX_TOKENS = 2_097_152
+"""The largest budget of a cue, in estimated tokens."""
+
 _FORMS = ("auto", "json", "text")
 
 Progress = Callable[[str, int, "int | None"], None]
@@ -101,26 +104,30 @@ def cache_root(environ: Mapping[str, str]) -> str:
     if named:
         return named
     if sys.platform == "linux":
-        base = environ.get("XDG_CACHE_HOME", "").strip()
-        if base:
-            return os.path.join(base, "repocue")
-        home = environ.get("HOME", "")
-        if os.path.isabs(home):
-            return os.path.join(home, ".cache", "repocue")
+        for base, *rest in ((environ.get("XDG_CACHE_HOME", ""),), (environ.get("HOME", ""), ".cache")):
+            if os.path.isabs(base):  # the XDG rules say to ignore a relative one
+                return os.path.join(base, *rest, "repocue")
     from platformdirs import user_cache_dir
 
     try:
-        return user_cache_dir("repocue", appauthor=False)
-    except (KeyError, RuntimeError, OSError) as error:
+        folder = user_cache_dir("repocue", appauthor=False)
+    except (KeyError, RuntimeError, OSError):
+        folder = ""
+    if not os.path.isabs(folder):
         raise CacheError(
-            f"no cache folder can be chosen: {error}", hint="Name one with --cache-dir or REPOCUE_CACHE_DIR."
-        ) from error
+            "no cache folder can be chosen: the environment names no home or cache folder by an absolute path",
+            code="cache.no-home",
+            hint="Name one with --cache-dir or REPOCUE_CACHE_DIR.",
+        )
+    return folder
 
 
 def _remember(member: str) -> Callable[[click.Context, click.Parameter, Any], Any]:
     """A callback that leaves an option's value in the session, whichever level it was typed at."""
 
-    def callback(ctx: click.Context, _parameter: click.Parameter, value: Any) -> Any:
+    def callback(ctx: click.Context, parameter: click.Parameter, value: Any) -> Any:
+        if value == "":  # an unset shell variable, as a rule: the default would not be what was meant
+            raise click.BadParameter("it is empty.", ctx, parameter)
         session = ctx.find_object(Session)
         if session is not None and value:
             setattr(session, member, value)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 @click.command(cls=Command, examples=("repocue evaluate", "repocue evaluate --format json >probe.json"))
 @click.option(
     "--max-tokens",
-    type=click.IntRange(min=1),
+    type=click.IntRange(1, options.MAX_TOKENS),
     default=500,
     show_default=True,
     help="Budget of the cue, in estimated tokens.",
