@@ -738,13 +738,93 @@ def cache_summary() -> Document:
     }
 
 
+def manifest() -> Document:
+    return {
+        "schema_version": "repocue/manifest-1",
+        "files": [
+            {"path": "benchmark.json", "bytes": 1200, "sha256": digest("benchmark")},
+            {"path": "requests/cache-a.json", "bytes": 4000, "sha256": digest("request")},
+        ],
+        "self_sha256": digest("manifest"),
+    }
+
+
+def cache_journal() -> Document:
+    return {
+        "schema_version": "repocue/cache-journal-1",
+        "step": "cache-a",
+        "arm": "cache",
+        "cycle": 1,
+        "request_sha256": digest("request"),
+        "request_bytes": 4000,
+        "reusable_identity": digest("identity"),
+        "endpoint": "https://127.0.0.1:8443/v1/messages",
+        "loopback": True,
+        "started_at": "2026-11-30T19:04:01.000Z",
+        "repocue_version": "0.1.0",
+        "self_sha256": digest("journal"),
+    }
+
+
+def cache_preparation() -> Document:
+    process = {
+        "argv": ["repocue", "cue", "--view", "task", "--task-file", "<benchmark>"],
+        "started_at": "2026-11-30T19:00:01.000Z",
+        "duration_ms": 96.25,
+        "exit_code": 0,
+        "stdout_bytes": 2400,
+        "stdout_sha256": digest("cue"),
+        "estimated_tokens": 600,
+    }
+    return {
+        "schema_version": "repocue/cache-preparation-1",
+        "kind": "record",
+        "prepared_at": "2026-11-30T19:00:02.000Z",
+        "repocue_version": "0.1.0",
+        "repository": {"id": "repo-0123456789abcdef01234567", "name": "project", "root": ROOT},
+        "basis": {
+            "status_digest": digest("status"),
+            "repository_digest": digest("repository"),
+            "state_fingerprint": digest("state"),
+            "observed_at": "2026-11-30T19:00:01.500Z",
+        },
+        "snapshot": SNAPSHOT,
+        "benchmark_sha256": digest("benchmark"),
+        "answer_schema_sha256": digest("schema"),
+        "cue_sha256": digest("cue"),
+        "reusable_identity": digest("identity"),
+        "processes": {"refresh": process, "cue": process},
+    }
+
+
+def cache_prepared() -> Document:
+    return {
+        "schema_version": "repocue/cache-preparation-1",
+        "kind": "prepared",
+        "prepared_directory": "/home/ada/evidence/cache-eval-adder-cache-0123456789ab",
+        "steps": [
+            {
+                "id": "cache-a",
+                "arm": "cache",
+                "request_sha256": digest("request"),
+                "request_bytes": 4000,
+                "reusable_identity": digest("identity"),
+            }
+        ],
+        "warnings": ["rates-missing: without prices no cost and no verdict can be computed"],
+    }
+
+
 ALL: dict[str, Callable[[], Document]] = {
     "benchmark-answer-2": benchmark_answer,
     "cache-answer-1": cache_answer,
     "cache-benchmark-1": cache_benchmark,
     "cache-evaluation-1.assessment-bundle": cache_assessments,
     "cache-evaluation-1.summary": cache_summary,
+    "cache-journal-1": cache_journal,
     "cache-observation-1": cache_observation,
+    "cache-preparation-1.prepared": cache_prepared,
+    "cache-preparation-1.record": cache_preparation,
     "cache-request-1": cache_request,
     "error-1": error,
     "evaluation-3": report_3,
@@ -757,6 +837,7 @@ ALL: dict[str, Callable[[], Document]] = {
     "evaluation-runner-3.direct": lambda: observation(3, "direct"),
     "evaluation-runner-4": lambda: observation(4),
     "evaluation-runner-4.unknown": lambda: unknown_observation(),
+    "manifest-1": manifest,
     "qualitative-assessment-2": qualitative_assessment,
     "schema-1.list": schema_list,
     "schema-1.validation": schema_validation,
