@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -99,6 +100,18 @@ def test_shellcheck_finds_nothing() -> None:
         pytest.skip("shellcheck is not installed")
     done = subprocess.run([shellcheck, "--severity=style", TOOL], capture_output=True)
     assert (done.returncode, done.stdout) == (0, b"")
+
+
+def test_every_limitation_is_explained_to_readers() -> None:
+    with open(os.path.join(os.path.dirname(__file__), os.pardir, os.pardir, "docs", "cue-rules.md")) as file:
+        page = file.read()
+    text = "".join(Path(FOLDER, name).read_text() for name in sorted(os.listdir(FOLDER)))
+    codes = set(re.findall(r'(?:limit\("|bad = "|codes\[\+\+n\] = ")([a-z-]+)"', text))
+    codes |= set(re.findall(r"\[([a-z]+(?:-[a-z]+)+)\]=", text))
+    assert {"file-not-understood", "path-missing", "reader-failed", "candidate-beyond-bound", "path-unmerged"} <= codes
+    assert len(codes) == 19
+    for code in codes:
+        assert f"`{code}`" in page, code
 
 
 def test_the_package_holds_the_tool_and_the_programs_it_reads() -> None:

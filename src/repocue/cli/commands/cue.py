@@ -10,7 +10,7 @@ from repocue.cli import output
 from repocue.cli.app import Command
 from repocue.cli.options import json_options
 from repocue.cli.task_options import TaskOptions, task_options
-from repocue.errors import UsageError
+from repocue.errors import RepositoryMoved, UsageError
 
 if TYPE_CHECKING:
     from repocue.cli.options import Invocation
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from repocue.maintenance.reading import Reading
     from repocue.maintenance.request import Request
 
-VIEWS = ("overview", "delta", "ranked", "provenance", "placebo", "task")
+VIEWS = ("overview", "delta", "ranked", "structural", "provenance", "placebo", "task")
 DEFAULT_TOKENS = 500
 MAX_TOKENS = 2_097_152
 
@@ -42,6 +42,11 @@ MAX_TOKENS = 2_097_152
 )
 @click.option("--since", metavar="SNAPSHOT", help="Show what changed since a snapshot, such as snapshot-000001.")
 @click.option("--path", metavar="PREFIX", help="In a delta, show only files at or below this path.")
+@click.option(
+    "--oracle-tool",
+    metavar="EXE",
+    help="In the structural view, run this program instead of the packaged oracle.",
+)
 @click.option("--refresh", is_flag=True, help="Refresh first; the refresh is recorded as a run of its own.")
 @click.option(
     "--max-tokens",
@@ -57,18 +62,22 @@ def command(
     view: str | None,
     since: str | None,
     path: str | None,
+    oracle_tool: str | None,
     refresh: bool,
     max_tokens: int,
     **typed: Any,
 ) -> None:
     """Print a JSON cue of the snapshot that fits a budget of estimated tokens.
 
-    Overview says what the repository holds; ranked adds entry points, Makefile targets and recent commits; delta says
-    what changed since a snapshot; provenance where the figures come from; placebo only which state it is; task
-    delivers original sources, whole, which a tracked declaration keeps and a task file or options select. Every cue
-    names its snapshot and a freshness made after its content was read; what was left out is counted in its warnings.
+    Overview says what the repository holds; ranked adds entry points, Makefile targets and recent commits; structural
+    adds to these what Python and Bash files define; delta says what changed since a snapshot; provenance where the
+    figures come from; placebo only which state it is; task delivers original sources, whole, which a tracked
+    declaration keeps and a task file or options select. Every cue names its snapshot and a freshness made after its
+    content was read; what was left out is counted in its warnings.
     """
-    wanted = _View(view=view, since=since, path=path, max_tokens=max_tokens, task=TaskOptions(**typed))
+    wanted = _View(
+        view=view, since=since, path=path, max_tokens=max_tokens, oracle_tool=oracle_tool, task=TaskOptions(**typed)
+    )
     with output.progress(invocation) as progress:
         request = invocation.request(progress)
         since_ms = 0.0
@@ -104,7 +113,14 @@ class _View:
     """What was asked for, checked before anything is opened."""
 
     def __init__(
-        self, *, view: str | None, since: str | None, path: str | None, max_tokens: int, task: TaskOptions
+        self,
+        *,
+        view: str | None,
+        since: str | None,
+        path: str | None,
+        max_tokens: int,
+        oracle_tool: str | None,
+        task: TaskOptions,
     ) -> None:
         self.name = view or ("overview" if since is None else "delta")
         self.is_frozen = view is None or view == "overview"
@@ -123,6 +139,9 @@ class _View:
             from repocue.cue.delta import path_prefix
 
             self.prefix = path_prefix(path)
+        if oracle_tool is not None and self.name != "structural":
+            raise UsageError("--oracle-tool has a meaning only in the structural view.", hint="Add --view structural.")
+        self.oracle_tool = oracle_tool
         if task.is_given and self.name != "task":
             raise UsageError("--task-file and the options that select items need --view task.")
         self.task = task.resolve() if self.name == "task" else None
@@ -134,6 +153,8 @@ class _View:
         with load_current(request) as reading:
             if self.name == "ranked":
                 return self._ranked(request, reading)
+            if self.name == "structural":
+                return self._structural(request, reading)
             if self.task is not None:
                 return self._task(request, reading, self.task)
             summary = reading.summary if self.name in ("overview", "provenance") else None
@@ -173,6 +194,34 @@ class _View:
         )
         subject = _subject(request, reading, judge(reading.current, after), after, after.warnings)
         return subject, ranked.build(subject, summary, facts, max_tokens=self.max_tokens)
+
+    def _structural(self, request: Request, reading: Reading) -> tuple[Subject, Fitted]:
+        from repocue.cue import structural
+        from repocue.evaluation.oracle import external_tool, packaged_tool, run_oracle
+        from repocue.git.facts import read_facts
+        from repocue.maintenance.verdict import is_same_state
+
+        root = request.worktree.root
+        tool = packaged_tool() if self.oracle_tool is None else external_tool(self.oracle_tool, root)
+        summary = reading.summary
+        reading.check_settled()
+        facts, _ = read_facts(
+            request.worktree,
+            request.environ,
+            header=reading.header,
+            known=reading.known,
+            progress=request.progress,
+        )
+        found = run_oracle(tool, root, request.environ)
+        freshness, after, warnings = _verdict(request, reading)
+        if after is None or not is_same_state(reading.current, after):
+            raise RepositoryMoved(
+                f"The repository did not stay in the state of {reading.header.snapshot} while the oracle read it.",
+                hint="Refresh and ask again: repocue cue --view structural --refresh.",
+            )
+        subject = _subject(request, reading, freshness, after, warnings)
+        structure = structural.parse(found.stdout, found.stderr)
+        return subject, structural.build(subject, summary, facts, structure, max_tokens=self.max_tokens)
 
     def _task(self, request: Request, reading: Reading, task: Task) -> tuple[Subject, Fitted]:
         from repocue.cue.task import loading, projection, selection
