@@ -62,7 +62,7 @@ def interleave(operations: Sequence[Operation], *, rounds: int, env: Mapping[str
     """Run every operation once a round, after one round that only warms caches up."""
     for number in range(rounds + 1):
         for operation in operations:
-            if number % operation.every:
+            if number and (number - 1) % operation.every:
                 continue
             if operation.before is not None:
                 operation.before()
