@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from repocue.errors import GitFailed, RepositoryError
+from repocue.git.folder import Folder
+from repocue.git.scan import observe
 from repocue.git.worktree import find
 from tests.support.repos import RepoBuilder, git
 
@@ -159,3 +161,23 @@ def test_a_reported_fault_location_variables_of_a_hook_do_not_lead_elsewhere(
         "GIT_CONFIG": "/dev/null",
     }
     assert find(simple, hooked) == find(simple, env)
+
+
+def test_a_git_folder_that_vanishes_is_not_replaced_by_an_outer_one(simple: str, env: dict[str, str]) -> None:
+    inner = os.path.join(simple, "inner")
+    RepoBuilder(inner).commit("one", {"a": "a"}).build()
+    found = find(inner, env)
+    os.rename(os.path.join(inner, ".git"), os.path.join(inner, "git"))
+    with pytest.raises(GitFailed):
+        observe(found, env)
+
+
+def test_a_root_that_vanishes_is_one_clear_error(tmp_path: Path, simple: str, env: dict[str, str]) -> None:
+    found = find(simple, env)
+    os.rename(simple, tmp_path / "moved")
+    with pytest.raises(RepositoryError) as raised:
+        observe(found, env)
+    assert raised.value.code == "repository.not-found"
+    with pytest.raises(RepositoryError) as raised:
+        Folder(found.root)
+    assert raised.value.code == "repository.unreadable"

@@ -100,6 +100,28 @@ def test_an_untracked_folder_that_may_not_be_listed(folder: str, env: dict[str, 
     assert seen["warnings"] == [["unreadable-folders", 1]]
 
 
+def test_a_hidden_file_that_may_not_be_read_is_counted_once(folder: str, env: dict[str, str]) -> None:
+    root = RepoBuilder(os.path.join(folder, "r")).commit("one", {"a": "a\n"}).build()
+    git(root, "update-index", "--assume-unchanged", "a", env=env)
+    os.chmod(os.path.join(root, "a"), 0)
+    seen = observed(root, env)
+    assert seen["dirty"] == [["a", ".u", "100644", None, 2]]
+    assert seen["warnings"] == [["unreadable-files", 1]]
+
+
+def test_a_root_that_may_be_entered_but_not_listed(folder: str, env: dict[str, str]) -> None:
+    root = RepoBuilder(os.path.join(folder, "r")).commit("one", {"a": "a\n", "b": "b\n"}).build()
+    Path(root, "a").write_text("edited\n")
+    Path(root, "untracked").write_text("x")
+    give_away(root)
+    os.chmod(root, 0o311)
+    seen = observed(root, env)
+    assert [file[:3] for file in seen["dirty"]] == [["a", ".M", "100644"]]
+    assert seen["dirty"][0][3] is not None
+    assert seen["untracked"] == []
+    assert seen["warnings"] == [["unreadable-folders", 1]]
+
+
 def test_an_untracked_file_that_may_not_be_read_has_no_digest(folder: str, env: dict[str, str]) -> None:
     root = RepoBuilder(os.path.join(folder, "r")).commit("one", {"a": "a\n"}).build()
     Path(root, "secret").write_text("x")

@@ -12,23 +12,34 @@ import stat
 from collections.abc import Callable
 from typing import Self, TypeVar
 
+from repocue.domain.paths import display
 from repocue.domain.state import FileStat
+from repocue.errors import RepositoryError
 
 _T = TypeVar("_T")
 _STEP_BYTES = 4000
 _TICK_NS = 20_000_000
 _WHOLE_SECONDS_NS = 2_000_000_000
 _READ_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-_FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+# A handle to reach files by needs no permission to list the folder, where the system can say so (Linux).
+_FOLDER_FLAGS = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_CLOEXEC
 
 
 class Folder:
-    """A handle on a folder; use it in a `with` statement. All paths are relative to it."""
+    """A handle on a folder; use it in a `with` statement. All paths are relative to it.
+
+    Raises RepositoryError (`repository.unreadable`) where there is no such folder, or it may not be entered.
+    """
 
     __slots__ = ("_handle",)
 
     def __init__(self, path: bytes) -> None:
-        self._handle = os.open(path, _FOLDER_FLAGS)
+        try:
+            self._handle = os.open(path, _FOLDER_FLAGS)
+        except OSError as error:
+            raise RepositoryError(
+                f"{display(path)} cannot be entered: {error.strerror}", code="repository.unreadable"
+            ) from None
 
     def __enter__(self) -> Self:
         return self

@@ -38,7 +38,7 @@ _ERRORS_LIMIT_BYTES = 1 << 20
 _CHUNK_BYTES = 1 << 18
 _PIPE_BYTES = 1 << 20
 _F_SETPIPE_SZ = 1031  # Linux only; a larger pipe means fewer wake-ups
-_TICK_MS = 100
+_TICK_S = 0.1
 
 _SETTINGS = (
     "--no-optional-locks",
@@ -160,8 +160,9 @@ class Git:
 
     @classmethod
     def of(cls, worktree: Worktree, environ: Mapping[str, str]) -> Git:
-        """git in the root of `worktree`."""
-        return cls(worktree.root, environ, options=worktree.git_options)
+        """git in the root of `worktree`. Should its git folder vanish, no other one further up is taken for it."""
+        bounded = {**environ, "GIT_CEILING_DIRECTORIES": os.fsdecode(os.path.dirname(worktree.root))}
+        return cls(worktree.root, bounded, options=worktree.git_options)
 
     def start(
         self,
@@ -310,8 +311,9 @@ def _drive(children: Sequence[Child], deadline: float, tick: Callable[[], object
         poller.register(descriptor, select.POLLIN)
     for descriptor in writers:
         poller.register(descriptor, select.POLLOUT)
+    next_tick = 0.0
     while readers or writers:
-        for descriptor, _ in poller.poll(_TICK_MS):
+        for descriptor, _ in poller.poll(_TICK_S * 1000):
             if descriptor in writers:
                 child = writers[descriptor]
                 if not child.feed(descriptor):
@@ -326,9 +328,11 @@ def _drive(children: Sequence[Child], deadline: float, tick: Callable[[], object
                 else:
                     poller.unregister(descriptor)
                     del readers[descriptor]
-        if tick is not None:
+        now = time.monotonic()
+        if tick is not None and now >= next_tick:
+            next_tick = now + _TICK_S
             tick()
-        if time.monotonic() > deadline:
+        if now > deadline:
             late = next((child for child in children if child.process.poll() is None), children[0])
             raise GitFailed(f"{late.name} did not end in time", code="git.timeout")
 

@@ -195,7 +195,9 @@ class _Scan:
         if self.errors:
             seen = {entry[3] for entry in self.flagged}
             seen.update(entry.path for entry in self.status.changed if entry.xy[1] != ".")
-            asides.update(hidden.out_of_sight(self.listing.entries(), folder, seen))
+            unseen = hidden.out_of_sight(self.listing.entries(), folder, seen)
+            found.unreadable += len(unseen)
+            asides.update(unseen)
         return asides
 
     def _rules(self, folder: Folder) -> Rules:

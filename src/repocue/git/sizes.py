@@ -25,8 +25,7 @@ def sizes(worktree: Worktree, environ: Mapping[str, str], *, paths: Iterable[str
     something else have no size and are left out.
     """
     if paths is None:
-        listed = Git.of(worktree, environ).run("ls-files", "-z")
-        paths = dict.fromkeys(display_all(listed))  # an unmerged path is listed once for each stage
+        paths = dict.fromkeys(display_all(_listed(Git.of(worktree, environ))))  # unmerged ones are listed thrice
     found: dict[str, int] = {}
     with Folder(worktree.root) as folder:
         lstat = folder.lstat
@@ -41,3 +40,10 @@ def sizes(worktree: Worktree, environ: Mapping[str, str], *, paths: Iterable[str
             elif stat.S_ISDIR(mode):
                 found[path] = 0
     return found
+
+
+def _listed(git: Git) -> bytes:
+    """Every path of the index. Folders of a sparse index stay folders: nothing in them is checked out."""
+    child = git.start("ls-files", "-z", "--sparse", ok=(0, 129))
+    git.finish(child)
+    return git.run("ls-files", "-z") if child.process.returncode else child.output()

@@ -44,7 +44,7 @@ def gather(
     folders, others = _complaints(errors)
     hidden = sum(letters.count(letter) for letter in "mtd")
     counts = (
-        ("unreadable-files", found.unreadable + letters.count("u")),
+        ("unreadable-files", found.unreadable),
         ("unreadable-folders", folders),
         ("special-files", found.special),
         ("unidentified-files", found.refused),
