@@ -281,8 +281,7 @@ def test_killing_the_agent_or_the_runner_leaves_nothing_and_prints_nothing(
         if victim == "runner":
             runner.send_signal(number)
         else:
-            (agent,) = [pid for pid in agents.processes(b"--ignore-user-config") if agents.is_program(pid, rig.binary)]
-            os.kill(agent, number)
+            os.kill(agents.program_in(rig.root, rig.binary), number)
         stdout, stderr = runner.communicate(timeout=agents.RUNNER_TIMEOUT_S)
         assert stdout == b""
         assert runner.returncode != 0

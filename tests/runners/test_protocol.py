@@ -329,3 +329,12 @@ def test_a_policy_whose_paid_side_breaks_its_contract_is_refused(tmp_path: Path)
     path.write_text(json.dumps(agents.paid_policy(speed="warp")))
     with pytest.raises(ContractError, match="/speed"):
         read_policy(str(path))
+
+
+def test_everything_that_the_package_offers_is_there() -> None:
+    import repocue.runners
+
+    assert sorted(name for names in repocue.runners._HOMES.values() for name in names) == repocue.runners.__all__
+    assert all(getattr(repocue.runners, name).__name__ == name for name in repocue.runners.__all__)
+    with pytest.raises(AttributeError, match="nothing_such"):
+        repocue.runners.nothing_such  # noqa: B018  (the access is what is tested)

@@ -231,9 +231,15 @@ def wait_for(condition: Callable[[], object]) -> object:
     return condition()
 
 
-def is_program(pid: int, program: str) -> bool:
-    """Whether a process runs that very file."""
-    try:
-        return os.path.samefile(f"/proc/{pid}/exe", program)
-    except OSError:
-        return False
+def program_in(root: str, program: str) -> int:
+    """The id of the one process that runs that very file in `root`: other tests may run it elsewhere."""
+    found = []
+    for pid in processes(b""):
+        try:
+            is_it = os.path.samefile(f"/proc/{pid}/exe", program) and os.path.samefile(f"/proc/{pid}/cwd", root)
+        except OSError:
+            continue
+        if is_it:
+            found.append(pid)
+    assert found, f"{program} does not run in {root}"
+    return min(found)

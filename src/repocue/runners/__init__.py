@@ -10,15 +10,33 @@ process supervision, the reading of agents' event streams and command texts, and
     write(observation, sys.stdout.buffer)
 """
 
-from repocue.runners.commands import Classified, Classifier
-from repocue.runners.findings import Finding, info, warning
-from repocue.runners.observation import Metadata, build_observation, write
-from repocue.runners.observed import AgentCommand
-from repocue.runners.prompt import evaluation_prompt, task_prompt
-from repocue.runners.protocol import EvaluationRequest, RunnerEnvironmentError, TaskRequest, request_from
-from repocue.runners.supervision import Ended, Evidence, NotStarted, Supervisor
-from repocue.runners.task_observation import TaskMetadata, build_task_observation
-from repocue.runners.usage import UsageError, UsageEvent, totals
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from repocue.runners.commands import Classified, Classifier
+    from repocue.runners.findings import Finding, info, warning
+    from repocue.runners.observation import Metadata, build_observation, write
+    from repocue.runners.observed import AgentCommand
+    from repocue.runners.prompt import evaluation_prompt, task_prompt
+    from repocue.runners.protocol import EvaluationRequest, RunnerEnvironmentError, TaskRequest, request_from
+    from repocue.runners.supervision import Ended, Evidence, NotStarted, Supervisor
+    from repocue.runners.task_observation import TaskMetadata, build_task_observation
+    from repocue.runners.usage import UsageError, UsageEvent, totals
+
+_HOMES = {
+    "commands": ("Classified", "Classifier"),
+    "findings": ("Finding", "info", "warning"),
+    "observation": ("Metadata", "build_observation", "write"),
+    "observed": ("AgentCommand",),
+    "prompt": ("evaluation_prompt", "task_prompt"),
+    "protocol": ("EvaluationRequest", "RunnerEnvironmentError", "TaskRequest", "request_from"),
+    "supervision": ("Ended", "Evidence", "NotStarted", "Supervisor"),
+    "task_observation": ("TaskMetadata", "build_task_observation"),
+    "usage": ("UsageError", "UsageEvent", "totals"),
+}
+"""Which module holds what is offered here; it is imported when it is first asked for."""
 
 __all__ = [
     "AgentCommand",
@@ -46,3 +64,12 @@ __all__ = [
     "warning",
     "write",
 ]
+
+
+def __getattr__(name: str) -> object:
+    from importlib import import_module
+
+    for home, names in _HOMES.items():
+        if name in names:
+            return getattr(import_module("repocue.runners." + home), name)
+    raise AttributeError(f"module 'repocue.runners' has no attribute {name!r}")
