@@ -287,6 +287,14 @@ def test_a_source_changed_in_the_work_tree_is_refused_by_name(scene: Scene) -> N
     assert left(scene) == []
 
 
+def test_an_output_directory_that_is_a_file_is_one_clear_error(shared_scene: Scene, tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"mine")
+    for output in ("file", "file/below"):
+        result = shared_scene.prepare(output=str(tmp_path / output))
+        assert (result.code, result.error["code"]) == (1, "evaluation.write-failed")
+    assert (tmp_path / "file").read_bytes() == b"mine"
+
+
 def test_a_missing_executable_is_one_clear_error(scene: Scene) -> None:
     scene.fake = str(scene.folder / "no-such-program")
     result = scene.prepare()
@@ -445,5 +453,5 @@ def slow_cue(scene: Scene) -> Any:
 
 def test_a_cue_that_hangs_is_killed_at_its_bound(scene: Scene, slow_cue: Any) -> None:
     with pytest.raises(EvaluationError, match="task cue ran longer than it may"):
-        slow_cue(3)
+        slow_cue(6)
     assert left(scene) == []

@@ -586,6 +586,7 @@ def test_an_interrupt_while_the_provider_thinks_ends_in_a_recorded_attempt(
     with Provider(authority.server(), silent) as provider:
         with started(shared_scene, authority, folder, provider.url()) as process:
             assert provider.received.wait(30)
+            assert KEY.encode() not in Path(f"/proc/{process.pid}/cmdline").read_bytes()
             process.send_signal(number)
             output, _ = process.communicate(timeout=60)
         assert process.returncode == 130

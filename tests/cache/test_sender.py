@@ -361,7 +361,7 @@ def test_a_dripping_answer_ends_at_the_one_deadline_although_something_always_ar
         while not peer.pause(0.02):
             peer.send(b"x")
 
-    sent, _ = outcome(authority, script, limits=replace(SMALL, request_s=0.5))
+    sent, _ = outcome(authority, script, limits=replace(SMALL, request_s=2.0))
     assert sent.failure == "deadline"
     assert sent.body is not None
     assert set(sent.body) == {ord("x")}
@@ -369,7 +369,7 @@ def test_a_dripping_answer_ends_at_the_one_deadline_although_something_always_ar
 
 def test_silence_after_the_request_ends_at_the_deadline(authority: Authority) -> None:
     sent, _ = outcome(
-        authority, lambda peer: (peer.read_request(), peer.wait_until_left())[0], limits=replace(SMALL, request_s=0.3)
+        authority, lambda peer: (peer.read_request(), peer.wait_until_left())[0], limits=replace(SMALL, request_s=2.0)
     )
     assert (sent.failure, sent.status, sent.is_request_complete) == ("deadline", None, True)
 
@@ -379,7 +379,7 @@ def test_a_server_that_never_reads_ends_at_the_deadline_with_how_far_the_request
         peer.pause(30)
 
     with Provider(authority.server(), script) as provider:
-        sent = sent_to(provider, authority, body=bytes(20 << 20), limits=replace(SMALL, request_s=0.5))
+        sent = sent_to(provider, authority, body=bytes(20 << 20), limits=replace(SMALL, request_s=2.0))
     assert sent.failure == "deadline"
     assert 0 < sent.written_bytes < sent.wire_bytes
     assert not sent.is_request_complete

@@ -185,7 +185,9 @@ def test_every_step_shows_status_usage_and_the_latest_access_before_it(ran_once:
     seen = []
     for name in ("cache-a", "cache-b"):
         with open(os.path.join(ran_once(), "attempts", name, "observation.json"), "rb") as file:
-            seen.append(json.load(file)["http_started_at"])
+            observation = json.load(file)
+        seen.append(observation["http_started_at"])
+        assert step(document, name)["duration_ms"] == observation["duration_ms"]
     assert step(document, "cache-b")["last_access"] == {
         "step": "cache-a",
         "http_started_at": seen[0],

@@ -695,6 +695,7 @@ def cache_summary() -> Document:
                 "usage": usage,
                 "usd": "0.00356",
                 "last_access": {"step": "baseline-a", "http_started_at": "2026-11-30T19:03:00.000Z", "gap_ms": 61250},
+                "duration_ms": 2750,
                 "reasons": [],
                 "binding": {
                     "benchmark_sha256": digest("benchmark"),
@@ -714,6 +715,7 @@ def cache_summary() -> Document:
                 "usage": dict.fromkeys(usage),
                 "usd": None,
                 "last_access": None,
+                "duration_ms": None,
                 "reasons": ["It was not run."],
                 "binding": None,
             },

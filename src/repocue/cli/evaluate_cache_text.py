@@ -87,11 +87,20 @@ def summary(document: Mapping[str, Any]) -> str:
 
 
 def _steps(steps: Sequence[Mapping[str, Any]], ttl: str) -> list[str]:
-    names = ("step", "arm", "cycle", "status", *(title for title, _ in _TOKENS), "USD", f"last access (of {ttl})")
+    names = (
+        "step",
+        "arm",
+        "cycle",
+        "status",
+        *(title for title, _ in _TOKENS),
+        "USD",
+        "HTTP ms",
+        f"last access (of {ttl})",
+    )
     rows = [
         [step["id"], step["arm"], "-" if step["cycle"] is None else str(step["cycle"]), step["status"]]
         + [_count(step["usage"][name]) for _, name in _TOKENS]
-        + [step["usd"] or _UNKNOWN, _access(step["last_access"], ttl)]
+        + [step["usd"] or _UNKNOWN, _count(step["duration_ms"]), _access(step["last_access"], ttl)]
         for step in steps
     ]
     return _table(names, rows, left=(0, 1, 3, len(names) - 1))

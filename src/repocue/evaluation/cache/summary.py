@@ -91,7 +91,7 @@ def _benchmark(prepared: Prepared) -> dict[str, Any]:
 
 
 def _step(judgement: Judgement, earlier: Sequence[Judgement]) -> dict[str, Any]:
-    step = judgement.evidence.request.step
+    step, observation = judgement.evidence.request.step, judgement.evidence.observation
     return {
         "id": step.id,
         "arm": step.arm,
@@ -100,6 +100,7 @@ def _step(judgement: Judgement, earlier: Sequence[Judgement]) -> dict[str, Any]:
         "usage": judgement.usage.to_json(),
         "usd": money.optional_text(judgement.usd),
         "last_access": _last_access(judgement, earlier),
+        "duration_ms": None if observation is None else observation.duration_ms,
         "reasons": list(judgement.reasons),
         "binding": judgement.binding,
     }
