@@ -375,3 +375,46 @@ def test_an_index_that_moves_between_scan_and_sizes_is_observed_again(
     assert len(asked) == 2
     assert result.header.head == git(root, "rev-parse", "HEAD").decode().strip()
     assert rows(of) == expected_rows(root)
+
+
+def test_a_dirty_file_is_read_once_and_then_known_by_its_stat(
+    root: str, tmp_path: Path, env: Mapping[str, str]
+) -> None:
+    write(root, "src/a.py", "dirty\n")
+    of = request(root, tmp_path / "cache", env)
+    lifecycle.init(of)
+    # A change within the clock's granularity could hide behind an equal stat, so that the first runs may read again.
+    while runs(of)[-1].bytes_read:
+        assert len(runs(of)) < 100
+        lifecycle.refresh(of)
+    assert runs(of)[0].bytes_read == 6
+    write(root, "src/a.py", "DIRTY\n")  # the same size
+    lifecycle.refresh(of)
+    assert (runs(of)[-1].bytes_read, runs(of)[-1].changed_files) == (6, 1)
+
+
+def test_a_change_of_one_file_grows_the_database_by_little_however_large_the_repository(
+    tmp_path: Path, env: Mapping[str, str]
+) -> None:
+    files = {f"folder-{number % 1500:04d}/below/file-{number:05d}.py": "x\n" for number in range(4500)}
+    root = RepoBuilder(tmp_path / "large").commit("first", {**files, "README.md": "r\n"}).build()
+    of = request(root, tmp_path / "cache", env)
+    lifecycle.init(of)
+    size = metrics(of).database_bytes
+    assert size > 400_000
+    for number in range(24):
+        path = f"folder-{number * 61:04d}/below/file-{number * 61:05d}.py"
+        if number % 4 == 0:
+            write(root, path, f"edited {number}\n")
+        elif number % 4 == 1:
+            write(root, f"new-{number}/new-{number}/new.md", "new\n")
+            git(root, "add", "-A")
+        elif number % 4 == 2:
+            git(root, "rm", "-q", "-f", path)
+        else:
+            git(root, "mv", path, f"moved-{number}.py")
+        assert lifecycle.refresh(of).outcome == "published"
+        now = metrics(of).database_bytes
+        assert now - size <= 24 * 1024
+        size = now
+    assert os.path.getsize(of.state_path) == size

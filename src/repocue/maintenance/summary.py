@@ -7,9 +7,10 @@ what counting everything anew would give.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from repocue.domain.paths import display, raw, sort_key
 from repocue.domain.rows import SUBMODULE as _SUBMODULE
@@ -31,8 +32,7 @@ _LINK = "120000"
 _GROUP_ROWS = 4096
 
 
-@dataclass(slots=True, kw_only=True)
-class Tally:
+class Tally(msgspec.Struct, kw_only=True):
     """Counts over the present files of a snapshot (`tracked_files` alone counts missing ones too).
 
     `documents` are the first `MAX_DOCUMENTS` in ranked order; `languages` map a name to [files, bytes];

@@ -23,10 +23,11 @@ def command(invocation: Invocation, path: str | None) -> None:
     PATH is a folder in the repository's work tree (by default what -C names, else the working directory). A repository
     that has a snapshot already is left as it is. Nothing is written into the repository.
     """
-    from repocue.maintenance import lifecycle
-
     with output.progress(invocation) as progress:
-        result = lifecycle.init(invocation.request(progress, repository=path))
+        request = invocation.request(progress, repository=path, loading="repocue.maintenance.lifecycle")
+        from repocue.maintenance import lifecycle
+
+        result = lifecycle.init(request)
     output.emit(invocation, result.document(), _text)
 
 

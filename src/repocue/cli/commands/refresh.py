@@ -30,10 +30,11 @@ def command(invocation: Invocation, trigger: Trigger) -> None:
     A new snapshot is published only where the repository's indexed state changed; the run and what it cost are recorded
     either way. Nothing is written into the repository.
     """
-    from repocue.maintenance import lifecycle
-
     with output.progress(invocation) as progress:
-        result = lifecycle.refresh(invocation.request(progress), trigger)
+        request = invocation.request(progress, loading="repocue.maintenance.lifecycle")
+        from repocue.maintenance import lifecycle
+
+        result = lifecycle.refresh(request, trigger)
     output.emit(invocation, result.document(), _text)
 
 

@@ -27,10 +27,11 @@ def command(invocation: Invocation, exit_code: bool) -> int:
     The freshness is current, dirty-but-indexed (the same state, with uncommitted changes), refresh-needed, or unknown
     where it cannot be told. Nothing is changed.
     """
-    from repocue.maintenance.status import status
-
     with output.progress(invocation) as progress:
-        result = status(invocation.request(progress))
+        request = invocation.request(progress, loading="repocue.maintenance.status")
+        from repocue.maintenance.status import status
+
+        result = status(request)
     output.emit(invocation, result.document(), _text)
     return STALE if exit_code and not result.is_fresh else 0
 
