@@ -62,7 +62,8 @@ def _real(path: str | bytes, what: str) -> bytes:
     except FileNotFoundError:
         pass  # the rest of the path does not exist yet; what exists was looked at
     except (OSError, ValueError) as error:
-        raise EvaluationError(f"The {what} {shown(path)} cannot be used: {error}.", code="evaluation.path") from error
+        why = error.strerror if isinstance(error, OSError) else str(error)
+        raise EvaluationError(f"The {what} {shown(path)} cannot be used: {why}.", code="evaluation.path") from error
     return real
 
 
