@@ -4,7 +4,7 @@ Run as a program. `$SCRIPTED_RUNNER` names a JSON file: an object from condition
 
     {"*": {"record": "/tmp/calls.jsonl"}, "ranked": {"write": {"README.md": "other"}, "exit": 3}}
 
-Steps, in this order: `record` (append how it was called to a file), `stderr`, `write` (path to text, or null to delete),
+Steps, in this order: `record` (append how it was called to a file), `stderr`, `write` (path to text, null deletes),
 `git` (argument lists), `background` (leave a process behind that holds stdout, its id goes to this file), `hang`,
 `spill` (print so many bytes), `raw` (print this instead of an observation), `patch` (pointer to value, or {"$delete":
 true}), `after` (more text on stdout), `signal` (send oneself), `exit`. Nothing of the package is imported.
