@@ -8,13 +8,11 @@ from __future__ import annotations
 
 import os
 import shutil
-import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO, Protocol, TextIO
 
-from repocue.contracts import canonical
 from repocue.errors import EvaluationError, RepoCueError
 from repocue.runners import policy as policies
 from repocue.runners import prompt, protocol
@@ -231,10 +229,10 @@ def child_environment(environ: Mapping[str, str], changes: Mapping[str, str]) ->
 
 
 def packaged_schema() -> bytes:
-    """The benchmark answer's schema as providers take it."""
-    from repocue.contracts import schemas
+    """The benchmark answer's schema as providers take it, with the descriptions that guide an agent."""
+    from importlib.resources import files
 
-    return canonical.document(schemas.for_provider(protocol.ANSWER_CONTRACT), indent=True)
+    return (files("repocue") / "data" / "benchmarks" / "benchmark-answer-2.schema.json").read_bytes()
 
 
 def required(environ: Mapping[str, str], name: str, what: str) -> str:
@@ -305,8 +303,3 @@ def _usage(agent: Agent, arguments: Sequence[str], stderr: TextIO) -> int:
         return 0
     stderr.write(f"{agent.name}: takes no arguments, but got {arguments[0]!r}\n")
     return 2
-
-
-def start(agent: Agent) -> int:
-    """The console script of an adapter: the one place that looks at this process's own surroundings."""
-    return main(agent, sys.argv[1:], os.environ, sys.stdout.buffer, sys.stderr)

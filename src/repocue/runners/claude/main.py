@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import sys
 from collections.abc import Mapping, Sequence
 
 from repocue.errors import EvaluationError
@@ -116,7 +118,7 @@ class ClaudeAgent:
 
 def main() -> int:
     """The console script."""
-    return adapter.start(ClaudeAgent())
+    return adapter.main(ClaudeAgent(), sys.argv[1:], os.environ, sys.stdout.buffer, sys.stderr)
 
 
 def _ask(binary: str, argument: str, env: Mapping[str, str], folder: str) -> Ended:

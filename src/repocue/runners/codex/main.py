@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Mapping, Sequence
 
 from repocue.errors import EvaluationError
@@ -106,4 +107,4 @@ class CodexAgent:
 
 def main() -> int:
     """The console script."""
-    return adapter.start(CodexAgent())
+    return adapter.main(CodexAgent(), sys.argv[1:], os.environ, sys.stdout.buffer, sys.stderr)
