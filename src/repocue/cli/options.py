@@ -70,14 +70,25 @@ class Invocation(NamedTuple):
         return CacheLocation(self.cache_dir or cache_root(self.environ))
 
     def request(
-        self, progress: Progress | None = None, *, worktree: Worktree | None = None, repository: str | None = None
+        self, progress: Progress | None = None, *, repository: str | None = None, loading: str | None = None
     ) -> Request:
-        """Everything a maintenance operation needs; finds the work tree unless it is given."""
+        """Everything a maintenance operation needs; raises RepositoryError where there is no work tree.
+
+        `repository` goes before the option. `loading` names the module that the command imports next: it is loaded
+        while git looks for the work tree, which takes about as long.
+        """
         from repocue.git import worktree as finder
+
+        def load() -> None:
+            from importlib import import_module
+
+            import_module("repocue.maintenance.request")
+            if loading is not None:
+                import_module(loading)
+
+        worktree = finder.find(repository or self.repository, self.environ, meanwhile=load)
         from repocue.maintenance.request import Request
 
-        if worktree is None:
-            worktree = finder.find(repository or self.repository, self.environ)
         return Request(
             worktree=worktree,
             cache=self.cache(),

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -16,9 +15,8 @@ if TYPE_CHECKING:
 DECLARATION = ".repocue/task-context.json"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TaskOptions:
-    """What was typed of a task; None and () where nothing was."""
+class TaskOptions(NamedTuple):
+    """What was typed of a task; None and () where nothing was. Make it with keywords."""
 
     task_file: str | None
     declaration: str | None
@@ -31,7 +29,7 @@ class TaskOptions:
     @property
     def is_given(self) -> bool:
         """Whether any of these options was used."""
-        return any(getattr(self, field.name) for field in fields(self))
+        return any(self)
 
     @property
     def selects(self) -> bool:
@@ -51,7 +49,7 @@ class TaskOptions:
                 globs=self.globs,
                 question=self.question,
             )
-        if any(getattr(self, field.name) for field in fields(self) if field.name != "task_file"):
+        if any(self._replace(task_file=None)):
             raise UsageError(
                 "--task-file already says what is selected and asked.",
                 hint="Leave out --declaration, --item, --tag, --kind, --glob and --question, or the file.",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from repocue.domain.ids import repository_id
@@ -40,8 +40,8 @@ class Worktree(NamedTuple):
         return repository_id(self.root)
 
 
-def find(path: str, environ: Mapping[str, str]) -> Worktree:
-    """The work tree that contains `path`, a folder. One git process.
+def find(path: str, environ: Mapping[str, str], *, meanwhile: Callable[[], object] | None = None) -> Worktree:
+    """The work tree that contains `path`, a folder. One git process; `meanwhile` is called while it works.
 
     Raises RepositoryError: `repository.not-found` (no such folder), `repository.none` (no git work tree there),
     `repository.bare`, `repository.ownership` (git's safe.directory refuses it), `repository.unreadable`; and GitFailed
@@ -69,7 +69,12 @@ def find(path: str, environ: Mapping[str, str]) -> Worktree:
         ok=(0, 128),
         limit_bytes=1 << 20,
     )
-    git.finish(child, timeout_s=60)
+    try:
+        if meanwhile is not None:
+            meanwhile()
+        git.finish(child, timeout_s=60)
+    finally:
+        child.end()
     output = child.output()
     if child.process.returncode:
         raise _refused(where, git, output, child.errors)

@@ -79,7 +79,7 @@ def command(
         view=view, since=since, path=path, max_tokens=max_tokens, oracle_tool=oracle_tool, task=TaskOptions(**typed)
     )
     with output.progress(invocation) as progress:
-        request = invocation.request(progress)
+        request = invocation.request(progress, loading="repocue.maintenance.status")
         since_ms = 0.0
         started_at_ms = request.started_at_ms()
         if refresh:
