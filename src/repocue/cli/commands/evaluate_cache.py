@@ -94,6 +94,7 @@ def run(invocation: Invocation, input_directory: str, step: str, endpoint: str |
     attempt that is not complete ends with exit code 1.
     """
     from repocue.errors import EvaluationError
+    from repocue.evaluation.cache import layout
     from repocue.evaluation.cache import run as runs
 
     destination, context = _destination(endpoint, endpoint_ca)
@@ -115,7 +116,7 @@ def run(invocation: Invocation, input_directory: str, step: str, endpoint: str |
     output.emit(invocation, observation, _observation_text)
     if interrupted():
         raise KeyboardInterrupt
-    if observation["outcome"] != runs.COMPLETE:
+    if observation["outcome"] != layout.COMPLETE:
         raise EvaluationError(
             f"Step {step} is not complete: {observation['reason']}",
             code="evaluation.step-failed",

@@ -15,8 +15,6 @@ from repocue.evaluation.cache.limits import CacheLimits
 from repocue.evaluation.cache.pairs import Status
 from repocue.evaluation.shared import attempt
 
-COMPLETE = "complete"
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepEvidence:
@@ -106,7 +104,7 @@ def _read(prepared: Prepared, request: FrozenRequest, found: attempt.Evidence, l
     if faults:
         reason = f"evidence-contradicts: {subject}: {'; '.join(faults)}"
         return StepEvidence(request=request, status="incomplete", reasons=(reason,))
-    is_complete = observation.outcome == COMPLETE
+    is_complete = observation.outcome == layout.COMPLETE
     return StepEvidence(
         request=request,
         status="complete" if is_complete else "failed",
@@ -137,7 +135,7 @@ def _journal_faults(
 
 def _attempt_faults(prepared: Prepared, observation: CacheObservation) -> list[str]:
     """Whether an outcome of "complete" is what the rest of the observation says."""
-    if observation.outcome != COMPLETE:
+    if observation.outcome != layout.COMPLETE:
         return [] if observation.reason is not None else ["an outcome that is not complete has no reason"]
     fingerprint = prepared.state_fingerprint
     faults = []

@@ -23,6 +23,10 @@ ATTEMPTS: Final = "attempts"
 RESPONSE: Final = "response.body"
 OBSERVATION: Final = "observation.json"
 
+COMPLETE: Final = "complete"
+"""The outcome of an attempt that sent its whole request and got a whole answer of status 200 about an unchanged state;
+any other outcome names what went wrong."""
+
 MANIFEST_VERSION: Final = "repocue/manifest-1"
 PREPARATION_VERSION: Final = "repocue/cache-preparation-1"
 BENCHMARK_VERSION: Final = "repocue/cache-benchmark-1"
