@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sqlite3
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -11,7 +13,7 @@ import pytest
 from repocue.store import snapshots
 from repocue.store.creation import create_state
 from repocue.store.database import Database, open_state
-from tests.store.support import create, entry
+from tests.store.support import as_nobody, create, entry
 
 
 def test_a_failure_while_filling_leaves_nothing(tmp_path: Path) -> None:
@@ -48,3 +50,20 @@ def test_a_log_without_its_database_is_not_replayed_into_a_new_one(tmp_path: Pat
         assert snapshots.rows(database, 1) == rows
         assert database.one("SELECT label FROM epochs") == (None,)
         assert database.one("PRAGMA integrity_check") == ("ok",)
+
+
+def test_folders_above_that_may_be_entered_but_not_listed_are_no_obstacle(tmp_path: Path) -> None:
+    folder = tempfile.mkdtemp(prefix="repocue-test-", dir="/tmp")
+    try:
+        os.chmod(folder, 0o733)
+        program = """
+            from repocue.store.location import CacheLocation
+            os.umask(0)
+            made = CacheLocation(sys.argv[1] + "/cache").create("repo-1")
+            print(oct(os.stat(made).st_mode), oct(os.stat(os.path.dirname(made)).st_mode))
+        """
+        done = as_nobody(program, folder, modules="repocue.store.location")
+        assert (done.stdout, done.stderr) == ("0o40700 0o40700\n", "")
+    finally:
+        os.chmod(folder, 0o700)
+        shutil.rmtree(folder)

@@ -46,9 +46,10 @@ class SizesAhead:
         if self._error is not None:
             raise self._error
         paths = [entry[3] for entry in entries]
-        if _digest(paths) != self._listing:
+        if sha256(_listed(paths)).digest() != self._listing:
             return None
-        return {path: size for path, size in zip(paths, self._found, strict=True) if size != _NONE}
+        found = dict(zip(paths, self._found, strict=True))
+        return found if _NONE not in self._found else {path: size for path, size in found.items() if size != _NONE}
 
     def _run(self) -> None:
         try:
@@ -65,10 +66,9 @@ class SizesAhead:
             self._error = error
 
 
-def _digest(paths: Sequence[str]) -> bytes:
-    """The digest of git's own listing of these paths, each ended by NUL."""
-    listing = sha256()
-    for start in range(0, len(paths), 4096):
-        group = paths[start : start + 4096]
-        listing.update(b"".join([(path.encode() if path[0] != '"' else raw(path)) + b"\0" for path in group]))
-    return listing.digest()
+def _listed(paths: Sequence[str]) -> bytes:
+    """git's own listing of these paths, each ended by NUL."""
+    joined = "\0".join(paths)
+    if joined.startswith('"') or '\0"' in joined:
+        return b"".join([raw(path) + b"\0" for path in paths])
+    return joined.encode() + b"\0" if paths else b""

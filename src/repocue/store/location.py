@@ -57,8 +57,11 @@ class CacheLocation(NamedTuple):
 
 
 def sync_folder(path: str) -> None:
-    """Make the names in a folder durable. A file system that cannot do that for folders is left as it is."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    """Make the names in a folder durable, where the file system can do that and the folder may be read."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except PermissionError:
+        return
     try:
         os.fsync(descriptor)
     except OSError as error:
