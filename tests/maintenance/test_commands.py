@@ -138,3 +138,14 @@ def test_the_library_prints_nothing_of_json_that_is_not_ascii_safe_to_read(repoc
     root = RepoBuilder(tmp_path / "pröject").commit("first", {"é\n\"'.py": "x\n"}).build()
     done = repocue("init", cwd=root)
     assert json.loads(done.stdout)["repository"]["name"] == "pröject"
+
+
+def test_every_git_process_of_a_run_is_counted(repocue: Run, root: str, env: dict[str, str], tmp_path: Path) -> None:
+    write(root, "src/a.py", "a = 2\n")
+    for number, command in enumerate(("init", "refresh", "refresh", "rebaseline")):
+        trace = tmp_path / f"trace-{number}"
+        traced = {**env, "GIT_TRACE2_EVENT": str(trace)}
+        shown = answer(repocue(command, cwd=root, env=traced), "repocue/operation-1")
+        started = [line for line in trace.read_text().splitlines() if '"event":"start"' in line]
+        # git's own children (a filter, a submodule's status) say so in their session's id; there are none here.
+        assert shown["run"]["git_processes"] == len(started)

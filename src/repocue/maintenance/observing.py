@@ -56,7 +56,8 @@ def with_full_observation(request: Request, use: Callable[[Observation, Mapping[
         sizes = ahead.result(now.entries())
         if sizes is None:
             sizes = _sizes(request, [entry.path for entry in now.entries()])
-        return use(now, _unmoved(request, stamp, sizes))
+        cost = now.cost._replace(git_processes=now.cost.git_processes + ahead.processes)
+        return use(now._replace(cost=cost), _unmoved(request, stamp, sizes))
 
     return _attempts(request, attempt)
 

@@ -44,7 +44,7 @@ def new_run(
         started_at_ms=now - round(duration or 0),
         duration_ms=duration,
         clock_method=request.clock_method,
-        cost=cost,
+        cost=None if cost is None else cost._replace(git_processes=cost.git_processes + request.finding_processes),
         changed_files=changed_files,
         outcome=outcome,
         error_code=error_code,

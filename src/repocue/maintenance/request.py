@@ -18,6 +18,7 @@ class Request(NamedTuple):
 
     `elapsed_ms` gives the milliseconds since the process was started, by `clock_method`, or None where that is unknown;
     `now_ms` is the wall clock since 1970-01-01 UTC. `lock_wait_s` bounds the wait for another writer.
+    `finding_processes` is how many git processes finding the work tree took, which a run counts as its own.
     """
 
     worktree: Worktree
@@ -28,6 +29,7 @@ class Request(NamedTuple):
     now_ms: Callable[[], int]
     progress: Progress | None = None
     lock_wait_s: float = 10.0
+    finding_processes: int = 1
 
     @property
     def state_path(self) -> str:

@@ -28,6 +28,9 @@ _NONE = -1
 class SizesAhead:
     """Begins with making it; `result` waits for the end."""
 
+    processes = 1
+    """How many git processes it starts."""
+
     def __init__(self, worktree: Worktree, environ: Mapping[str, str]) -> None:
         self._worktree = worktree
         self._environ = environ
