@@ -18,15 +18,7 @@ if TYPE_CHECKING:
 KEY_VARIABLE = "ANTHROPIC_API_KEY"
 
 
-@click.group(
-    "evaluate-cache",
-    cls=Group,
-    examples=(
-        "repocue evaluate-cache prepare --benchmark-file cache.json --output-directory ../evidence",
-        "repocue evaluate-cache run --input-directory ../evidence/cache-eval-sample-0123456789ab --step baseline-a",
-        "repocue evaluate-cache summary --input-directory ../evidence/cache-eval-sample-0123456789ab",
-    ),
-)
+@click.group("evaluate-cache", cls=Group)
 def command() -> None:
     """Measure what an explicit prompt cache saves, with exact bytes and one request at a time.
 
@@ -35,7 +27,10 @@ def command() -> None:
     """
 
 
-@command.command("prepare")
+@command.command(
+    "prepare",
+    examples=("repocue evaluate-cache prepare --benchmark-file cache.json --output-directory ../evidence",),
+)
 @click.option(
     "--benchmark-file", metavar="FILE", required=True, help="The benchmark, a repocue/cache-benchmark-1 document."
 )
@@ -76,7 +71,12 @@ def prepare(invocation: Invocation, benchmark_file: str, output_directory: str, 
     output.emit(invocation, document, _prepared_text)
 
 
-@command.command("run")
+@command.command(
+    "run",
+    examples=(
+        "repocue evaluate-cache run --input-directory ../evidence/cache-eval-sample-0123456789ab --step baseline-a",
+    ),
+)
 @click.option("--input-directory", metavar="DIR", required=True, help="The prepared folder.")
 @click.option("--step", metavar="ID", required=True, help="The step to send: the first that was not attempted yet.")
 @click.option(
@@ -124,7 +124,10 @@ def run(invocation: Invocation, input_directory: str, step: str, endpoint: str |
         )
 
 
-@command.command("summary")
+@command.command(
+    "summary",
+    examples=("repocue evaluate-cache summary --input-directory ../evidence/cache-eval-sample-0123456789ab",),
+)
 @click.option("--input-directory", metavar="DIR", required=True, help="The prepared folder.")
 @click.option(
     "--assessment-file",
