@@ -85,9 +85,12 @@ def test_help_lists_every_command_in_its_section(repocue: Run) -> None:
 
 def test_every_command_has_help_with_examples(repocue: Run) -> None:
     for context in leaves():
-        shown = context.get_help()
-        assert shown.startswith(f"Usage: {context.command_path} "), context.command_path
-        assert f"Examples:\n  {context.command_path}" in shown, context.command_path
+        assert context.get_help().startswith(f"Usage: {context.command_path} "), context.command_path
+        above = context.parent
+        assert above is not None
+        shown = context.get_help() + (above.get_help() if above.parent is not None else "")
+        assert "Examples:\n" in shown, context.command_path
+        assert f"\n  {context.command_path}" in shown[shown.index("Examples:\n") :], context.command_path
     assert repocue("status", "--help").stdout.decode().startswith("Usage: repocue status ")
 
 
