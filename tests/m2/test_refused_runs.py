@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,7 @@ import pytest
 
 from repocue.errors import ContractError, EvaluationError
 from repocue.evaluation.m2.limits import M2Limits
+from tests.m2.conftest import build
 from tests.m2.scene import CONDITIONS, Prepared, Scene, alive, error_of, reports_of
 from tests.support.scripted_runner import DELETE
 
@@ -272,11 +275,30 @@ MUTATIONS: list[tuple[str, dict[str, Any]]] = [
 ]
 
 
+@pytest.fixture(scope="module")
+def spoiled(tmp_path_factory: pytest.TempPathFactory, repocue_exe: list[str]) -> Iterator[tuple[Scene, Prepared, Path]]:
+    """A scene of its own with a prepared set, and a copy of the repository as it was."""
+    scene = build(tmp_path_factory.mktemp("spoiled"), repocue_exe)
+    copy = scene.folder / "as-it-was"
+    shutil.copytree(scene.root, copy, symlinks=True)
+    with scene.prepared() as prepared:
+        yield scene, prepared, copy
+
+
 @pytest.mark.parametrize(("what", "steps"), MUTATIONS, ids=[what for what, _ in MUTATIONS])
-def test_a_run_that_changes_the_repository_is_refused(what: str, steps: dict[str, Any], scene: Scene) -> None:
+def test_a_run_that_changes_the_repository_is_refused(
+    what: str, steps: dict[str, Any], spoiled: tuple[Scene, Prepared, Path]
+) -> None:
+    scene, prepared, copy = spoiled
+    scene.script()
+    prepared.run()  # the state is the prepared one
     scene.script(steps)
-    with scene.prepared() as prepared, pytest.raises(EvaluationError) as caught:
-        prepared.run()
+    try:
+        with pytest.raises(EvaluationError) as caught:
+            prepared.run()
+    finally:
+        shutil.rmtree(scene.root)
+        shutil.copytree(copy, scene.root, symlinks=True)
     assert caught.value.code == "evaluation.repository-changed"
     assert "while condition ranked of run 1 ran" in caught.value.message
 
