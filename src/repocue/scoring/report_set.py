@@ -24,8 +24,8 @@ MANIFEST: Final = "manifest.json"
 MANIFEST_CONTRACT: Final = "repocue/manifest-1"
 KIND: Final = "m2-condition"
 VERSIONS: Final = {"repocue/evaluation-3": 3, "repocue/evaluation-4": 4}
-LIMITS: Final = reader.Limits(max_bytes=64 * 1024 * 1024)
-"""An observation has at most 16 MiB as a runner prints it; indented, inside a report, it is larger."""
+LIMITS: Final = reader.Limits(max_bytes=64 * 1024 * 1024, max_depth=128)
+"""An observation has at most 16 MiB as a runner prints it; indented, inside a report, it is larger and one level deeper."""
 
 _UNALTERED = "Evidence is used unaltered or not at all; restore the folder from a copy, or make the set anew."
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from repocue.cli.options import Invocation
 
 _SUBCOMMANDS = ("summary", "blind", "unblind")
-_SUBCOMMANDS_MODULE = "repocue.cli.commands.evaluate_m2_summary"
+_SUBCOMMANDS_MODULE = "repocue.cli.commands._evaluate_m2_summary"
 _DEFAULT_TOKENS = 500
 _DEFAULT_TIMEOUT_S = 1800
 

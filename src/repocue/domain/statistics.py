@@ -1,0 +1,61 @@
+"""Exact medians and ranges (ARCHITECTURE §6): no mean, no significance, nothing rounded before it is printed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from decimal import Decimal
+from fractions import Fraction
+from typing import NamedTuple
+
+DECIMALS = 6
+"""Places kept where an exact value has no finite short decimal form (percentages, odd medians)."""
+
+
+class Spread(NamedTuple):
+    """The median of some values with the smallest and the largest of them."""
+
+    median: Fraction
+    minimum: Fraction
+    maximum: Fraction
+
+    def to_json(self) -> dict[str, int | float]:
+        """The contract's `{median, min, max}`."""
+        return {"median": number(self.median), "min": number(self.minimum), "max": number(self.maximum)}
+
+
+def exact(value: float) -> Fraction:
+    """The decimal value that `value` shows, as an exact fraction: 0.1 is one tenth, not the nearest binary number."""
+    return Fraction(value) if isinstance(value, int) else Fraction(Decimal(repr(value)))
+
+
+def number(value: Fraction) -> int | float:
+    """An exact value as JSON shows it: an integer where it is one, else at most six decimals."""
+    if value.denominator == 1:
+        return value.numerator
+    return float(round(value, DECIMALS))
+
+
+def median(values: Iterable[Fraction]) -> Fraction:
+    """The middle value, or the half-way point of the two middle ones. Raises ValueError where there are none."""
+    ordered = sorted(values)
+    if not ordered:
+        raise ValueError("no median of no values")
+    middle = len(ordered) // 2
+    if len(ordered) % 2:
+        return ordered[middle]
+    return (ordered[middle - 1] + ordered[middle]) / 2
+
+
+def spread(values: Iterable[Fraction]) -> Spread | None:
+    """Median, minimum and maximum; None where there are no values."""
+    ordered = sorted(values)
+    if not ordered:
+        return None
+    return Spread(median(ordered), ordered[0], ordered[-1])
+
+
+def status(pairs: int) -> str:
+    """`unavailable` without a pair, `exploratory` for one or two, `descriptive` from three (ARCHITECTURE §6)."""
+    if pairs == 0:
+        return "unavailable"
+    return "descriptive" if pairs >= 3 else "exploratory"

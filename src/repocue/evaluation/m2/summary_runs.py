@@ -1,0 +1,303 @@
+"""What a summary takes from one condition report: values with their sources, and what casts doubt on them. Pure.
+
+Unknown is never zero: a value that is not there is None beside `not_observed`. An estimated value is kept as it stands
+in its report and never enters statistics. A run is contaminated when one of its commands calls RepoCue or reads its
+cache: it had more than its condition supplies, and is not comparable with any other.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from repocue.domain.measurement import DERIVED, ESTIMATED, NOT_OBSERVED, OBSERVED, Source
+from repocue.domain.statistics import exact
+from repocue.runners.contamination import contaminations
+from repocue.scoring.basis import Basis
+from repocue.scoring.deterministic import Score, score
+from repocue.scoring.response import Response
+
+if TYPE_CHECKING:
+    from repocue.scoring.report_folders import Stored
+    from repocue.scoring.report_set import Report, ReportSet
+
+TOKENS: Final = (
+    "total_tokens",
+    "input_tokens",
+    "uncached_input_tokens",
+    "cached_input_tokens",
+    "cache_write_input_tokens",
+    "output_tokens",
+    "reasoning_output_tokens",
+)
+ACTIVITY: Final = (
+    "execution_duration_ms",
+    "tool_calls",
+    "command_executions",
+    "git_calls",
+    "filesystem_search_calls",
+    "repository_files_named",
+    "named_file_size_proxy_bytes",
+)
+DISCOVERY: Final = ("discovery_commands", "discovery_files_named", "discovery_size_proxy_bytes")
+METRICS: Final = (*TOKENS, *ACTIVITY, *DISCOVERY)
+"""Every measurement of a summary, in its order.
+
+`uncached_input_tokens` is input minus cached input. The discovery metrics are what an agent looked up in the repository
+itself: an assisted run's fallback metrics, and all repository commands, files and sizes of a direct one.
+"""
+
+_FALLBACK: Final = {
+    "discovery_commands": "fallback_repository_commands",
+    "discovery_files_named": "fallback_repository_files_named",
+    "discovery_size_proxy_bytes": "fallback_named_file_size_proxy_bytes",
+}
+_DIRECT: Final = {
+    "discovery_files_named": "repository_files_named",
+    "discovery_size_proxy_bytes": "named_file_size_proxy_bytes",
+}
+_CACHE_FOLDER: Final = re.compile(
+    r"(?:~|\$\{?HOME\}?|/[^\s'\"]*)/(?:\.cache|Library/Caches)/repocue(?=[/\s'\"]|\Z)|\$\{?XDG_CACHE_HOME\b|/repocue-evaluate-m2-"
+)
+"""The user's cache folder and the harness's temporary ones, wherever they lie."""
+
+_TASK: Final = re.compile(r"The benchmark's text was supplied and is not the packaged one: (sha256:[0-9a-f]{64})\.")
+_ORACLE: Final = re.compile(r"The structural oracle infers no calls, data flow or references: (sha256:[0-9a-f]{64})\.")
+"""How a report states that it was asked with another text, and with which oracle."""
+
+CONTAMINATED: Final = "contaminated"
+
+
+class Value(NamedTuple):
+    """One measurement of one run. `value` is None exactly where `source` is `not_observed`."""
+
+    value: Fraction | None
+    source: Source
+
+    @property
+    def counted(self) -> Fraction | None:
+        """The value where it may enter statistics: observed or derived."""
+        return self.value if self.source in (OBSERVED, DERIVED) else None
+
+
+UNKNOWN: Final = Value(None, NOT_OBSERVED)
+
+
+class Finding(NamedTuple):
+    """Something about one run that a reader of its numbers must know."""
+
+    category: str
+    severity: str
+    message: str
+    evidence: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """One condition's report in one set; `values` and what follows it is empty where no runner ran.
+
+    `cue_ms` is the full duration of the shipped command, known in condition basic of version 4 alone; `builder_ms` is
+    the harness's diagnostic. `zeros` names token metrics that are zero in a version-3 report.
+    """
+
+    condition: str
+    position: int
+    report_name: str
+    sha256: str
+    cue_contract: str | None
+    cue_bytes: int
+    cue_estimated_tokens: int
+    cue_ms: Fraction | None
+    builder_ms: Fraction
+    ran: bool
+    values: Mapping[str, Value] = field(default_factory=dict)
+    zeros: tuple[str, ...] = ()
+    contaminations: tuple[str, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    response: Response | None = None
+    score: Score | None = None
+
+    @property
+    def is_comparable(self) -> bool:
+        """Whether an agent ran, with nothing but what its condition supplies."""
+        return self.ran and not self.contaminations
+
+    def value(self, metric: str) -> Value:
+        return self.values.get(metric, UNKNOWN)
+
+    def counted(self, metric: str) -> Fraction | None:
+        """What this run adds to statistics of a metric; None where it is not comparable or the value does not count."""
+        return self.value(metric).counted if self.is_comparable else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetRuns:
+    """What a summary keeps of one set: the five runs in the conditions' order, and what they share."""
+
+    folder: str
+    name: str
+    digest: str
+    version: int
+    run_index: int
+    order_policy: str
+    first: Mapping[str, Any]
+    """One report without its observation: the prepared state, the budget and the benchmark."""
+    task_sha256: str | None
+    oracle_sha256: str | None
+    metadata: Mapping[str, Any] | None
+    basic_delivery: Mapping[str, Any] | None
+    baseline_ms: Fraction
+    refresh_ms: Fraction
+    runs: tuple[Run, ...]
+    limitations: tuple[str, ...]
+
+    def run(self, condition: str) -> Run:
+        return next(run for run in self.runs if run.condition == condition)
+
+    @property
+    def order(self) -> tuple[str, ...]:
+        """The conditions as they were started."""
+        return tuple(run.condition for run in sorted(self.runs, key=lambda run: run.position))
+
+
+def taken(stored: Stored) -> SetRuns:
+    """What the summary of a set needs; the observations themselves are let go."""
+    found: ReportSet = stored.set
+    first = {name: value for name, value in found.first.items() if name != "runner"}
+    caches = _cache_roots(found)
+    limitations = [text for report in found.reports for text in _limitations(report.document)]
+    stated = [text for report in found.reports for text in report.document["limitations"]]
+    return SetRuns(
+        folder=stored.folder,
+        name=found.name,
+        digest=found.digest,
+        version=found.version,
+        run_index=found.run_index,
+        order_policy=first.get("order_policy", "fixed"),
+        first=first,
+        task_sha256=_stated(_TASK, stated),
+        oracle_sha256=_stated(_ORACLE, stated),
+        metadata=found.metadata,
+        basic_delivery=found.report("basic").document.get("cue_delivery"),
+        baseline_ms=exact(first["baseline"]["wall_duration_ms"]),
+        refresh_ms=exact(first["update"]["wall_duration_ms"]),
+        runs=tuple(_run(found, report, caches) for report in found.reports),
+        limitations=tuple(dict.fromkeys(limitations)),
+    )
+
+
+def _run(found: ReportSet, report: Report, caches: Sequence[str]) -> Run:
+    document = report.document
+    cue, delivery = document["cue"], document.get("cue_delivery")
+    runner = document.get("runner")
+    base = Run(
+        condition=report.condition,
+        position=document["condition_order"],
+        report_name=report.name,
+        sha256=report.sha256,
+        cue_contract=cue.get("schema_version"),
+        cue_bytes=cue["bytes"],
+        cue_estimated_tokens=cue["estimated_tokens"],
+        cue_ms=None if delivery is None else exact(delivery["duration_ms"]),
+        builder_ms=exact(cue["wall_duration_ms"]),
+        ran=runner is not None,
+    )
+    if runner is None:
+        return base
+    texts = [command["command"] for command in runner["commands"]]
+    findings = tuple(map(_finding, runner["findings"]))
+    told = [finding.evidence or finding.message for finding in findings if finding.category == CONTAMINATED]
+    found_here = _contaminations(texts, caches, found.repository["resolved_root"])
+    taken_from_us = tuple(dict.fromkeys((*told, *found_here)))
+    values = run_values(report.condition, runner)
+    zeros = [name for name in TOKENS if found.version == 3 and name in runner["metrics"] and not values[name].value]
+    return Run(
+        **{name: getattr(base, name) for name in _BASE},
+        values=values,
+        zeros=tuple(zeros),
+        contaminations=taken_from_us,
+        findings=(*findings, *(_contaminated(text) for text in found_here if text not in told)),
+        response=Response.of_report(document, source=f"{found.name}/{report.name}"),
+        score=score(runner["final_response"], Basis.of_report(document["repository"])),
+    )
+
+
+_BASE: Final = (
+    "condition",
+    "position",
+    "report_name",
+    "sha256",
+    "cue_contract",
+    "cue_bytes",
+    "cue_estimated_tokens",
+    "cue_ms",
+    "builder_ms",
+    "ran",
+)
+
+
+def run_values(condition: str, runner: Mapping[str, Any]) -> dict[str, Value]:
+    """Every metric of an observation, by the summary's names."""
+    metrics = runner["metrics"]
+    declared = {name: _declared(metrics, name) for name in (*TOKENS, *ACTIVITY)}
+    declared["uncached_input_tokens"] = _minus(declared["input_tokens"], declared["cached_input_tokens"])
+    if condition == "direct":
+        commands = sum(command["classification"] != "other" for command in runner["commands"])
+        declared["discovery_commands"] = Value(Fraction(commands), DERIVED)
+        return declared | {name: declared[other] for name, other in _DIRECT.items()}
+    return declared | {name: _declared(metrics, other) for name, other in _FALLBACK.items()}
+
+
+def _declared(metrics: Mapping[str, Any], name: str) -> Value:
+    value = metrics.get(name)
+    return UNKNOWN if value is None else Value(exact(value), metrics["statuses"][name])
+
+
+def _minus(whole: Value, part: Value) -> Value:
+    """The derived difference of two values; estimated where either is, unknown where either is."""
+    if whole.value is None or part.value is None:
+        return UNKNOWN
+    source: Source = ESTIMATED if ESTIMATED in (whole.source, part.source) else DERIVED
+    return Value(whole.value - part.value, source)
+
+
+def _cache_roots(found: ReportSet) -> tuple[str, ...]:
+    """Folders of caches that the evidence names: what the shipped command was told to use."""
+    roots = []
+    for report in found.reports:
+        delivery = report.document.get("cue_delivery")
+        argv = [] if delivery is None else delivery["argv"]
+        roots += [after for option, after in pairwise(argv) if option == "--cache-dir"]
+    return tuple(root for root in roots if root.startswith("/"))
+
+
+def _contaminations(texts: Sequence[str], caches: Sequence[str], root: str) -> tuple[str, ...]:
+    called = set(contaminations(texts, caches, root=root if root.startswith("/") else "/"))
+    return tuple(text for text in texts if text in called or _CACHE_FOLDER.search(text))
+
+
+def _contaminated(text: str) -> Finding:
+    return Finding(
+        CONTAMINATED,
+        "warning",
+        "A command calls RepoCue or reads its cache: the run had more than its condition gives and is not comparable.",
+        text,
+    )
+
+
+def _finding(finding: Mapping[str, str]) -> Finding:
+    return Finding(finding["category"], finding["severity"], finding["message"], finding.get("evidence"))
+
+
+def _stated(pattern: re.Pattern[str], limitations: Sequence[str]) -> str | None:
+    """The digest that a report states in one of its limitations, or None."""
+    return next((match[1] for text in limitations if (match := pattern.fullmatch(text))), None)
+
+
+def _limitations(document: Mapping[str, Any]) -> list[str]:
+    runner = document.get("runner")
+    return [*document["limitations"], *([] if runner is None else runner["limitations"])]
