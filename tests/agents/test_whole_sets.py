@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -129,3 +130,34 @@ def test_a_provider_that_fails_in_the_third_condition_publishes_nothing(tmp_path
     assert b"high demand" in done.stderr
     evidence = tmp_path / "evidence"
     assert not evidence.exists() or [path for path in evidence.iterdir() if not path.name.startswith(".")] == []
+
+
+def test_killing_the_harness_leaves_nothing_of_the_agent(
+    tmp_path: Path, repocue_exe: list[str], script: Callable[[str], list[str]]
+) -> None:
+    root = agents.small_repository(tmp_path / "repo")
+    duration = f"27182.{os.getpid()}"
+    slow = openai.answer(openai.command(f"exec sleep {duration}"), used=openai.usage(10, 5))
+    with Provider([slow]) as provider:
+        (tmp_path / "home" / "tmp").mkdir(parents=True)
+        flags = openai.provider_flags(provider.url)
+        env = isolated_environment(str(tmp_path / "home"), TMPDIR=str(tmp_path / "home" / "tmp")) | {
+            "REPOCUE_CODEX_BIN": agents.wrapper(tmp_path / "codex", agents.codex_binary(), "exec", flags),
+            "REPOCUE_CODEX_MODEL": "gpt-5.5",
+            "REPOCUE_CODEX_REASONING_EFFORT": "high",
+            openai.KEY_VARIABLE: "no-secret",
+        }
+        command = [*repocue_exe, "evaluate-m2", "--output-directory", str(tmp_path / "evidence")]
+        harness = subprocess.Popen(
+            [*command, "--runner", script("repocue-codex-runner")[0]],
+            cwd=root,
+            env=env,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        assert agents.wait_for(lambda: agents.processes(duration.encode()))  # positive control: the command runs
+        harness.kill()
+        harness.wait()
+        agents.wait_for(lambda: not agents.processes(duration.encode()) and not agents.processes(bytes(tmp_path)))
+        assert agents.processes(duration.encode()) == []
+        assert agents.processes(bytes(tmp_path)) == []

@@ -299,6 +299,23 @@ def test_settings_that_cannot_be_meant_are_one_clear_error(
     assert ran.code == (1 if words else 0)
 
 
+def test_a_program_named_by_a_relative_path_is_the_same_everywhere(
+    codex: Scripted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(codex.place)
+    codex.variables["REPOCUE_CODEX_BIN"] = "./codex"
+    prefixless = codex.run(
+        agents.evaluation_environment(codex.folder, codex.root, "basic") | {"REPOCUE_CODEX_BIN": "./codex"}
+    )
+    assert prefixless.observation["metadata"]["arguments"][0] == str(codex.place / "codex")
+
+
+def test_text_that_is_no_unicode_never_breaks_the_observation(codex: Scripted) -> None:
+    item = {"type": "q\ud800", "id": "\udfff"}
+    codex.says("stream", codex_stream(json.dumps(agents.benchmark_answer(codex.root)), item))
+    assert "unknown-event" in agents.categories(codex.evaluate().observation)
+
+
 def test_an_answer_schema_of_the_users_own_is_handed_over(codex: Scripted) -> None:
     (codex.folder / "own.json").write_text('{"own":1}')
     codex.variables["REPOCUE_CODEX_OUTPUT_SCHEMA_FILE"] = str(codex.folder / "own.json")

@@ -218,6 +218,16 @@ def test_a_command_without_a_completion_is_a_finding_and_keeps_its_text() -> Non
     assert unfinished.evidence == "sleep 9"
 
 
+def test_a_later_turn_may_count_its_items_anew() -> None:
+    read = read_stream(
+        stream(
+            TURN, *command("a"), command("b", "sleep 9")[0], completed({}), TURN, *command("a", "pwd"), completed({})
+        )
+    )
+    assert [one.text for one in read.commands] == ["ls", "pwd", "sleep 9"]
+    assert len(read.usage) == 2
+
+
 def test_a_sandbox_in_which_every_command_failed_is_a_finding_that_quotes_it() -> None:
     output = "bwrap: Creating new namespace failed: Operation not permitted\n"
     read = read_stream(stream(TURN, *command("a", code=1, output=output), *command("b", code=1), completed({})))

@@ -243,6 +243,12 @@ def required(environ: Mapping[str, str], name: str, what: str) -> str:
     return value
 
 
+def program_path(environ: Mapping[str, str], name: str, default: str) -> str:
+    """The program that a variable names: looked up on PATH, or a path, relative to where this runner was started."""
+    given = environ.get(name) or default
+    return os.path.abspath(given) if os.sep in given else given
+
+
 def _follow(
     agent: Agent, launch: Launch, repository: str, submitted: bytes, evidence: Evidence | None
 ) -> tuple[Ended, AgentStream]:

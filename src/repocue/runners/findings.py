@@ -31,12 +31,12 @@ class Finding:
 
 def info(category: str, message: str, evidence: str | None = None) -> Finding:
     """A finding that explains a number without casting doubt on it."""
-    return Finding(category=category, severity="info", message=message, evidence=_quoted(evidence))
+    return Finding(category=category, severity="info", message=writable(message), evidence=_quoted(evidence))
 
 
 def warning(category: str, message: str, evidence: str | None = None) -> Finding:
     """A finding that casts doubt on a number or on the run."""
-    return Finding(category=category, severity="warning", message=message, evidence=_quoted(evidence))
+    return Finding(category=category, severity="warning", message=writable(message), evidence=_quoted(evidence))
 
 
 def grouped(texts: Iterable[str]) -> tuple[tuple[str, int], ...]:

@@ -167,6 +167,7 @@ class _Child:
         stopped: Stop | None = None
         fed, ended_ns = 0, 0
         deadline = time.monotonic() + limits.timeout_s
+        patience = guard.KILL_DEADLINE_S + 5
         with selectors.DefaultSelector() as selector:
             for stream, name in ((self._guard.stdout, "stdout"), (self._guard.stderr, "stderr")):
                 assert stream is not None
@@ -182,12 +183,12 @@ class _Child:
             guard_lives = True
             while guard_lives or _open(selector, "stdout", "stderr"):
                 # with the guard gone only what is already in the pipes is read; nobody may keep us waiting
-                wait_s = None if stopped else max(0.0, deadline - time.monotonic())
+                wait_s = max(0.0, (deadline + patience if stopped else deadline) - time.monotonic())
                 events = selector.select(wait_s if guard_lives else 0)
-                if not events and not guard_lives:
+                if not events and (not guard_lives or (stopped and time.monotonic() >= deadline + patience)):
                     break
                 if stopped is None and guard_lives and time.monotonic() >= deadline:
-                    stopped = "timeout"
+                    stopped, deadline = "timeout", time.monotonic()
                     self._stop()
                 for key, _ in events:
                     if key.data == "stdin":
@@ -208,6 +209,7 @@ class _Child:
                         taken[key.data] += chunk[:room]
                         if len(chunk) > room and stopped is None:
                             stopped = "stdout-overflow" if key.data == "stdout" else "stderr-overflow"
+                            deadline = time.monotonic()
                             self._stop()
         return self._ended(stopped, taken, fed, ended_ns)
 

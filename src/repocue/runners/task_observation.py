@@ -10,7 +10,7 @@ from repocue.contracts import canonical
 from repocue.domain.ids import is_id
 from repocue.runners import protocol
 from repocue.runners.commands import Classified, argv
-from repocue.runners.findings import Finding
+from repocue.runners.findings import Finding, writable
 from repocue.runners.observation import metrics
 from repocue.runners.observed import SHELL, AgentCommand
 from repocue.runners.protocol import TaskRequest
@@ -93,7 +93,7 @@ def command_event(command: AgentCommand, frozen: Sequence[FrozenCommand]) -> dic
     is_whole = command.is_completed and command.is_output_whole and output is not None
     code = command.exit_code
     return {
-        "id": command.identifier,
+        "id": None if not command.identifier else writable(command.identifier),
         "command_id": matching if matching is not None and is_id(matching) else None,
         "text": command.text,
         "argv": None if words is None else list(words),

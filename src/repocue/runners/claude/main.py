@@ -85,7 +85,7 @@ class ClaudeAgent:
 
     def launch(self, settings: Settings, repository: str, environ: Mapping[str, str], folder: str) -> Launch:
         """The command line for what the installed program knows."""
-        binary = environ.get(BINARY) or "claude"
+        binary = adapter.program_path(environ, BINARY, "claude")
         env = adapter.child_environment(environ, QUIET)
         version = _version(binary, env, folder)
         flags = _flags(binary, version, env, folder)

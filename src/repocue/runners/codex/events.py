@@ -32,6 +32,7 @@ class _Run:
     usage: list[UsageEvent] = field(default_factory=list)
     started: dict[str, Members] = field(default_factory=dict)
     ended: set[str] = field(default_factory=set)
+    unfinished: list[Members] = field(default_factory=list)
     commands: list[AgentCommand] = field(default_factory=list)
     answer: str | None = None
     tool_calls: int = 0
@@ -56,15 +57,14 @@ def read_stream(data: bytes) -> AgentStream:
         raise StreamError(f"the event stream ends inside turn {run.open_turn}, which neither completed nor failed")
     if not run.usage:
         raise StreamError("the event stream has no completed turn")
-    unfinished = [item for item in run.started.values() if item.get("type") == "command_execution"]
-    commands = (*run.commands, *(_command(item, is_completed=False) for item in unfinished))
+    commands = (*run.commands, *(_command(item, is_completed=False) for item in run.unfinished))
     usage = tuple(run.usage)
     return AgentStream(
         usage=usage,
         commands=commands,
         answer=run.answer,
         tool_calls=run.tool_calls,
-        findings=(*codex_usage.doubts(usage), *_findings(run, unfinished)),
+        findings=(*codex_usage.doubts(usage), *_findings(run)),
     )
 
 
@@ -112,6 +112,9 @@ def _take(run: _Run, line: Line) -> None:
             raise StreamError(f"line {number} completes a turn that did not start")
         run.usage.append(codex_usage.read_usage(event, run.open_turn, number))
         run.open_turn = None
+        run.unfinished += [item for item in run.started.values() if item.get("type") == "command_execution"]
+        run.started.clear()
+        run.ended.clear()  # whether another turn counts its items on is the program's affair
     elif kind == "turn.failed":
         error = event.get("error")
         message = error.get("message") if isinstance(error, Members) else None
@@ -183,7 +186,7 @@ def _command(item: Members, *, is_completed: bool) -> AgentCommand:
     )
 
 
-def _findings(run: _Run, unfinished: list[Members]) -> list[Finding]:
+def _findings(run: _Run) -> list[Finding]:
     found = [info("notice", f"The Codex CLI gave notice{_times(count)}.", text) for text, count in grouped(run.notices)]
     for text, count in grouped(run.errors):
         if text.startswith("Reconnecting..."):
@@ -198,7 +201,7 @@ def _findings(run: _Run, unfinished: list[Members]) -> list[Finding]:
             found.append(warning("error-event", f"The stream holds an error that was not final{_times(count)}.", text))
     found.extend(
         warning("unfinished-command", "A command left no completion before its turn ended.", _text(item.get("command")))
-        for item in unfinished
+        for item in run.unfinished
     )
     if run.commands and all(command.has_failed for command in run.commands):
         found.append(
@@ -208,7 +211,7 @@ def _findings(run: _Run, unfinished: list[Members]) -> list[Finding]:
                 run.commands[0].output,
             )
         )
-    if not run.commands and not unfinished:
+    if not run.commands and not run.unfinished:
         found.append(
             info(
                 "no-commands",

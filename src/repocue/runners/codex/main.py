@@ -64,7 +64,7 @@ class CodexAgent:
 
     def launch(self, settings: Settings, repository: str, environ: Mapping[str, str], folder: str) -> Launch:
         """The command line for what the installed program knows, with a home and a temporary folder of its own."""
-        binary = environ.get(BINARY) or "codex"
+        binary = adapter.program_path(environ, BINARY, "codex")
         user_home = environ.get("CODEX_HOME") or os.path.join(environ.get("HOME") or os.sep, ".codex")
         places = {name: os.path.join(folder, name) for name in ("questions", "home", "tmp")}
         for place in places.values():
