@@ -8,10 +8,11 @@ documents are over exactly those bytes (CONTRACTS, head). Digests of parts are o
 
 from __future__ import annotations
 
-from hashlib import sha256
 from typing import Any
 
 import msgspec
+
+from repocue.domain.hashing import sha256
 
 _encoder = msgspec.json.Encoder()
 

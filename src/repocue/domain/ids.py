@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from hashlib import sha256
+
+from repocue.domain.hashing import sha256
 
 ID_PATTERN = r"[a-z0-9][a-z0-9._-]{0,63}"
 _ID = re.compile(ID_PATTERN + r"\Z")

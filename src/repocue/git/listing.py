@@ -7,10 +7,10 @@ parsed when somebody needs them.
 from __future__ import annotations
 
 import re
-from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from repocue.contracts.canonical import compact
+from repocue.domain.hashing import sha256
 from repocue.domain.paths import display
 from repocue.domain.state import IndexEntry
 

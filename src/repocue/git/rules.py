@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from hashlib import sha256
 from typing import TYPE_CHECKING
+
+from repocue.domain.hashing import sha256
 
 if TYPE_CHECKING:
     from repocue.git.folder import Folder

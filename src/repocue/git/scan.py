@@ -11,10 +11,10 @@ import os
 import stat
 import time
 from collections.abc import Callable, Mapping
-from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from repocue.contracts.canonical import compact, digest_of
+from repocue.domain.hashing import sha256
 from repocue.domain.measurement import milliseconds
 from repocue.domain.paths import display
 from repocue.domain.state import CachedContent, DirtyFile, Known, Observation, ScanCost, UntrackedPath
@@ -247,7 +247,9 @@ def index_digest_of(entries_json: bytes) -> str:
 
 def repository_digest_of(object_format: str, entries_json: bytes, dirty: tuple[DirtyFile, ...]) -> str:
     """The digest of compact `{"object_format":…,"entries":…,"dirty_entries":[[path,mode|null,content_id|null],…]}`."""
-    digest = sha256(b'{"object_format":%s,"entries":' % compact(object_format))
+    from hashlib import sha256 as of_a_stream
+
+    digest = of_a_stream(b'{"object_format":%s,"entries":' % compact(object_format))
     digest.update(entries_json)
     digest.update(b',"dirty_entries":%s}' % compact(dirty_entries(dirty)))
     return "sha256:" + digest.hexdigest()
