@@ -36,6 +36,7 @@ check: $(VENV)/.package $(VENV)/.dev
 	$(VENV)/bin/ruff check
 	$(VENV)/bin/ruff format --check
 	$(VENV)/bin/mypy
+	$(VENV)/bin/mypy bench tools
 	$(VENV)/bin/lint-imports
 	$(VENV)/bin/deptry src
 	$(PY) tools/docs.py --check
