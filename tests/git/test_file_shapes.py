@@ -152,6 +152,21 @@ def test_mode_and_type_changes(look: Observe, tmp_path: Path, env: dict[str, str
     assert [tuple(path) for path in seen.untracked] == [("file-to-folder/new", "file"), ("folder", "symlink")]
 
 
+def test_an_unborn_repository_in_place_of_a_file_leaves_the_file_missing(
+    look: Observe, simple: str, env: dict[str, str]
+) -> None:
+    """There is no commit that git could track in its place; where git may not look, we cannot say more than that."""
+    os.remove(os.path.join(simple, "README.md"))
+    os.mkdir(os.path.join(simple, "README.md"))
+    git(os.path.join(simple, "README.md"), "init", "-q")
+    seen = look(simple)
+    assert [tuple(file) for file in seen.dirty] == [("README.md", ".D", None, None, None)]
+    git(simple, "update-index", "--assume-unchanged", "README.md", env=env)
+    seen = look(simple)
+    assert [tuple(file) for file in seen.dirty] == [("README.md", ".u", "160000", None, 0)]
+    assert ("unidentified-files", 1) in seen.warnings
+
+
 def test_symlinks_dangling_edited_and_replaced(look: Observe, tmp_path: Path, env: dict[str, str]) -> None:
     links = {name: Symlink("target") for name in ("dangling", "edited", "replaced", "same")}
     root = RepoBuilder(tmp_path).commit("one", {**links, "target": "text\n"}).build()

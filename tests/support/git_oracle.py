@@ -60,9 +60,8 @@ def added(root: str, *, env: Mapping[str, str], unflagged: bool = False) -> dict
         if os.path.exists(index):
             shutil.copy2(index, own["GIT_INDEX_FILE"])
         whole = ("-c", "core.splitIndex=false", "-c", "core.fsmonitor=false")
-        tracked = split(git(root, "ls-files", "-z", env=own))
         if unflagged:
-            every = b"".join(path + b"\0" for path in tracked)
+            every = b"".join(path + b"\0" for _, _, stage, path in entries(root, env=own) if stage == 0)
             git(root, *whole, "update-index", "--no-assume-unchanged", "-z", "--stdin", stdin=every, env=own)
             git(root, *whole, "update-index", "--no-skip-worktree", "-z", "--stdin", stdin=every, env=own)
         # `git add` takes quadratic time in the number of names, so it is given those that may differ
@@ -143,7 +142,7 @@ def check_contents(observation: Observation, root: str, env: Mapping[str, str], 
         if file is None:
             assert after.get(path) == stage_0[path], path
         elif file.mode is None:
-            assert not os.path.lexists(os.path.join(os.fsencode(root), path))
+            assert not _is_there(os.fsencode(root), path)
             assert (file.content_id, file.size_bytes) == (None, None)
         else:
             assert (file.mode, file.content_id) == after[path], path

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 Flagged = tuple[str, str, str, bytes]
 """(tag, mode, id, path), as `Listing.flagged` gives them."""
 
+_SUBMODULE = "160000"
 _MISSING = Content(None, None, None)
 
 
@@ -40,11 +41,12 @@ def absent(flagged: Iterable[Flagged], folder: Folder) -> tuple[dict[bytes, Asid
     present: list[Flagged] = []
     nowhere = b"\0"  # the last folder found missing: a sparse checkout lacks whole folders
     for entry in flagged:
-        tag, _, _, path = entry
+        tag, mode, _, path = entry
         gone = path.startswith(nowhere)
         if not gone:
             try:
-                folder.lstat(path)
+                seen = folder.lstat(path)
+                gone = mode != _SUBMODULE and stat.S_ISDIR(seen.st_mode) and not _is_repository(path, folder)
             except (FileNotFoundError, NotADirectoryError):
                 gone = True
                 nowhere = _missing_folder(path, folder)
@@ -95,6 +97,15 @@ def out_of_sight(entries: Iterable[IndexEntry], folder: Folder, known: Iterable[
         except OSError:
             found[path] = Aside("u", Content(entry.mode, None, None))
     return found
+
+
+def _is_repository(path: bytes, folder: Folder) -> bool:
+    """Whether a folder that stands where a file was is a repository, which git would track in its place."""
+    try:
+        folder.lstat(path + b"/.git")
+    except OSError:
+        return False
+    return True
 
 
 def _missing_folder(path: bytes, folder: Folder) -> bytes:
