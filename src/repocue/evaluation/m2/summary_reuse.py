@@ -15,7 +15,7 @@ from typing import Any, Final
 from repocue.contracts.rules.evaluation import CONDITIONS
 from repocue.domain.measurement import DERIVED
 from repocue.evaluation.m2.summary_runs import Run, SetRuns
-from repocue.evaluation.m2.summary_statistics import counted
+from repocue.evaluation.m2.summary_statistics import over
 
 CONSUMERS: Final = (1, 2, 3, 5, 10)
 
@@ -28,7 +28,7 @@ _PER_AGENT: Final[dict[str, Callable[[Run], Fraction | None]]] = {
     "agent_total_tokens": lambda run: run.counted("total_tokens"),
     "agent_duration_ms": lambda run: run.counted("execution_duration_ms"),
 }
-_OURS: Final = ("cue_ms", "cue_bytes")
+_OURS: Final = ("baseline_ms", "refresh_ms", "cue_ms", "cue_bytes")
 
 
 def reuse(sets: Sequence[SetRuns]) -> dict[str, Any]:
@@ -36,28 +36,24 @@ def reuse(sets: Sequence[SetRuns]) -> dict[str, Any]:
     return {
         "source": DERIVED,
         "conditions": [
-            {
-                "condition": condition,
-                "consumers": [_projection(sets, condition, consumers) for consumers in CONSUMERS],
-            }
-            for condition in CONDITIONS
+            {"condition": condition, "consumers": _projections(sets, condition)} for condition in CONDITIONS
         ],
     }
 
 
-def _projection(sets: Sequence[SetRuns], condition: str, consumers: int) -> dict[str, Any]:
-    """One row. A direct agent uses no RepoCue: baseline, refresh and cue are no cost of its, so they are null."""
-    is_direct = condition == "direct"
+def _projections(sets: Sequence[SetRuns], condition: str) -> list[dict[str, Any]]:
+    """A row for each number of consumers: what is paid once, then what each agent costs, as often as there are agents.
+
+    A direct agent uses no RepoCue: baseline, refresh and cue are no cost of its, so they are null.
+    """
     runs = [one.run(condition) for one in sets]
-    found: dict[str, Any] = {
-        "consumers": consumers,
-        "baseline_ms": None if is_direct else counted(one.baseline_ms for one in sets),
-        "refresh_ms": None if is_direct else counted(one.refresh_ms for one in sets),
-    }
-    for name, value_of in _PER_AGENT.items():
-        if is_direct and name in _OURS:
-            found[name] = None
-            continue
-        single = [value_of(run) for run in runs]
-        found[name] = counted(None if value is None else consumers * value for value in single)
-    return found
+    once = {"baseline_ms": over(one.baseline_ms for one in sets), "refresh_ms": over(one.refresh_ms for one in sets)}
+    each = {name: over(map(value_of, runs)) for name, value_of in _PER_AGENT.items()}
+    rows = []
+    for consumers in CONSUMERS:
+        figures: dict[str, Any] = {name: found.to_json() for name, found in once.items()}
+        figures |= {name: found.to_json(consumers) for name, found in each.items()}
+        if condition == "direct":
+            figures |= dict.fromkeys(_OURS)
+        rows.append({"consumers": consumers, **figures})
+    return rows

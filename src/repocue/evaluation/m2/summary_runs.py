@@ -7,6 +7,7 @@ cache: it had more than its condition supplies, and is not comparable with any o
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -190,7 +191,7 @@ def taken(stored: Stored) -> SetRuns:
     )
 
 
-def _run(found: ReportSet, report: Report, caches: Sequence[str]) -> Run:
+def _run(found: ReportSet, report: Report, caches: tuple[str, ...]) -> Run:
     document = report.document
     cue, delivery = document["cue"], document.get("cue_delivery")
     runner = document.get("runner")
@@ -275,9 +276,14 @@ def _cache_roots(found: ReportSet) -> tuple[str, ...]:
     return tuple(root for root in roots if root.startswith("/"))
 
 
-def _contaminations(texts: Sequence[str], caches: Sequence[str], root: str) -> tuple[str, ...]:
-    called = set(contaminations(texts, caches, root=root if root.startswith("/") else "/"))
-    return tuple(text for text in texts if text in called or _CACHE_FOLDER.search(text))
+def _contaminations(texts: Sequence[str], caches: tuple[str, ...], root: str) -> tuple[str, ...]:
+    where = root if root.startswith("/") else "/"
+    return tuple(text for text in texts if _is_contaminated(text, caches, where))
+
+
+@functools.lru_cache(maxsize=4096)
+def _is_contaminated(text: str, caches: tuple[str, ...], root: str) -> bool:
+    return bool(_CACHE_FOLDER.search(text) or contaminations((text,), caches, root=root))
 
 
 def _contaminated(text: str) -> Finding:

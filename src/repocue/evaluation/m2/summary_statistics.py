@@ -9,20 +9,38 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 from repocue.domain.measurement import DERIVED, ESTIMATED, OBSERVED
-from repocue.domain.statistics import exact, number, spread
+from repocue.domain.statistics import Spread, exact, number, spread
 from repocue.evaluation.m2.summary_runs import METRICS, Run, SetRuns
+
+
+class Counted(NamedTuple):
+    """Statistics over the `n` known of `of` values; `spread` is None where none is known."""
+
+    n: int
+    of: int
+    spread: Spread | None
+
+    def to_json(self, times: int = 1) -> dict[str, Any]:
+        """`{n, of, median, min, max}` of the values, each `times` as much."""
+        figures: dict[str, Any] = {"median": None, "min": None, "max": None}
+        if self.spread is not None:
+            figures = Spread(*(times * value for value in self.spread)).to_json()
+        return {"n": self.n, "of": self.of, **figures}
+
+
+def over(values: Iterable[Fraction | None]) -> Counted:
+    """The statistics of the known ones of some values."""
+    every = list(values)
+    known = [value for value in every if value is not None]
+    return Counted(len(known), len(every), spread(known))
 
 
 def counted(values: Iterable[Fraction | None]) -> dict[str, Any]:
     """`{n, of, median, min, max}`: statistics over the `n` known of `of` values; null where none is known."""
-    every = list(values)
-    known = [value for value in every if value is not None]
-    found = spread(known)
-    figures = {"median": None, "min": None, "max": None} if found is None else found.to_json()
-    return {"n": len(known), "of": len(every), **figures}
+    return over(values).to_json()
 
 
 def ratio(part: float | None, whole: float | None) -> dict[str, Any]:
