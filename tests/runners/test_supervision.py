@@ -11,7 +11,7 @@ import sys
 import textwrap
 import threading
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -64,6 +64,9 @@ class Watched:
             assert select.select([one], [], [], WAIT_S)[0], "a child outlived its supervisor"
 
     def close(self) -> None:
+        for one in self.descriptors:
+            with suppress(ProcessLookupError):  # what a failed test left alive must not outlive it
+                signal.pidfd_send_signal(one, signal.SIGKILL)
         for one in (self._reading, *self.descriptors):
             os.close(one)
 
@@ -329,3 +332,19 @@ def test_a_harness_killed_at_random_moments_leaves_nothing(tmp_path: Path) -> No
 @pytest.mark.deep
 def test_a_harness_killed_at_a_hundred_random_moments_leaves_nothing(tmp_path: Path) -> None:
     kill_at_random_moments(tmp_path, rounds=100, seed=2)
+
+
+@needs_pidfd
+def test_a_child_that_ends_together_with_its_supervisor_leaves_nothing(tmp_path: Path, watched: Watched) -> None:
+    # the child's end cannot be told to a dead supervisor, and what it left behind must be killed all the same
+    script = FAMILY + 'kill -STOP "$PPID"; kill -9 "$2"; kill -CONT "$PPID"; exit 0'
+    code = (
+        "import os, sys; from repocue.runners.supervision import Supervisor\n"
+        f"Supervisor(timeout_s=100).run(['sh', '-c', {script!r}, 'sh', sys.argv[1], str(os.getpid())],"
+        " cwd='/', env=dict(os.environ))"
+    )
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+    process = subprocess.Popen([sys.executable, "-c", code, watched.fifo], env=env)
+    watched.expect(3)
+    assert process.wait(WAIT_S) == -signal.SIGKILL
+    watched.wait_until_dead()

@@ -47,7 +47,7 @@ def main(arguments: list[str]) -> int:
         control(PR_SET_CHILD_SUBREAPER, 1)
     woken = _wake_on_signals()
     me = os.getpid()
-    os.write(status, b"S %d\n" % time.monotonic_ns())
+    _tell(status, b"S %d\n" % time.monotonic_ns())
     child = os.fork()
     if child == 0:
         _become(command, status, control, me)
@@ -64,7 +64,7 @@ def main(arguments: list[str]) -> int:
     reaped, surviving = _kill_all(child)
     if ended is None and child in reaped:
         _tell_end(status, reaped[child])
-    os.write(status, b"L %d %d\n" % (len(left), surviving))
+    _tell(status, b"L %d %d\n" % (len(left), surviving))
     return 0
 
 
@@ -101,7 +101,7 @@ def _become(command: list[str], status: int, control: Any, guard: int) -> None:
                 os._exit(127)
         os.execvp(command[0], command)  # noqa: S606  (an argument list as it was given, no shell)
     except OSError as error:
-        os.write(status, b"E %d\n" % (error.errno or 0))
+        _tell(status, b"E %d\n" % (error.errno or 0))
     finally:
         os._exit(127)
 
@@ -135,7 +135,15 @@ def _reap() -> dict[int, int]:
 
 
 def _tell_end(status: int, wait_status: int) -> None:
-    os.write(status, b"X %d %d\n" % (wait_status, time.monotonic_ns()))
+    _tell(status, b"X %d %d\n" % (wait_status, time.monotonic_ns()))
+
+
+def _tell(status: int, line: bytes) -> None:
+    """Write to the supervisor, which may be dead: then there is nobody to tell, and still everything to kill."""
+    try:
+        os.write(status, line)
+    except OSError:
+        return
 
 
 def _kill_all(child: int) -> tuple[dict[int, int], int]:
