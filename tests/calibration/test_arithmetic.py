@@ -17,7 +17,7 @@ from repocue.calibration.projection import (
     scenario,
     totals,
 )
-from repocue.calibration.statistics import exact, median, number, spread, status
+from repocue.domain.statistics import exact, median, number, spread, status
 
 
 def cost(value: int | None, source: str = "observed") -> Cost:

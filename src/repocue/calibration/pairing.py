@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple
 
-from repocue.calibration.statistics import Spread, spread
 from repocue.domain.measurement import DERIVED, OBSERVED, Source
+from repocue.domain.statistics import Spread, spread
 
 
 class Cost(NamedTuple):

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple
 
-from repocue.calibration.statistics import Spread, spread
+from repocue.domain.statistics import Spread, spread
 
 CONSUMERS = (1, 2, 3, 5, 10)
 """The scenarios that every report shows; `--consumers N` adds others."""
