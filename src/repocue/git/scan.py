@@ -99,10 +99,12 @@ class _Scan:
                 index = git.start(*listing.PLAIN_COMMAND)
                 children.append(index)
                 git.finish(index, tick=tick)
-            # The listing is ready long before the status is: what it says is read meanwhile.
+            # The listing is ready long before the status is: all that it says is read meanwhile.
             self.listing = listing.expand(git, listing.Listing(index.output(prefix=b"\0")), worktree.object_format)
             self.flagged = self.listing.flagged()
             self.gitlinks = self.listing.gitlinks()
+            if known is None or known.index_token != self.listing.token:
+                self.listing.entries_json()
             git.finish(status, *config, tick=tick)
         except BaseException:
             for child in children:
