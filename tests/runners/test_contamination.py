@@ -58,13 +58,13 @@ CLEAN = [
 
 @pytest.mark.parametrize("text", CONTAMINATED)
 def test_calls_of_repocue_and_reads_of_its_cache_contaminate(text: str) -> None:
-    assert contaminations(["ls", text], [CACHE], root="/work/project", home=HOME) == (text,)
-    assert is_contaminated([text], [CACHE], root="/work/project", home=HOME)
+    assert contaminations(["ls", text], [CACHE], root="/srv/project", home=HOME) == (text,)
+    assert is_contaminated([text], [CACHE], root="/srv/project", home=HOME)
 
 
 @pytest.mark.parametrize("text", CLEAN)
 def test_speaking_of_repocue_is_not_calling_it(text: str) -> None:
-    assert contaminations([text], [CACHE], root="/work/project", home=HOME) == ()
+    assert contaminations([text], [CACHE], root="/srv/project", home=HOME) == ()
 
 
 def test_a_cache_reached_through_a_symlink_is_still_the_cache(tmp_path: Path) -> None:
