@@ -15,9 +15,8 @@ from typing import Any
 import pytest
 
 from repocue.contracts import reader
-from repocue.evaluation.cache import cue as cues
 from repocue.evaluation.cache.limits import DEFAULT_LIMITS
-from repocue.evaluation.shared import answers
+from repocue.evaluation.shared import answers, task_cues
 from tests.cache import samples
 from tests.cache.provider import Authority, Peer, Provider
 from tests.cache.test_summary import READS, WRITES, bundle
@@ -155,7 +154,7 @@ def test_the_example_benchmarks_are_prepared_on_the_projects_own_declaration(
     with open(os.path.join(document["prepared_directory"], "cue.json"), "rb") as file:
         cue = json.load(file)
     benchmark = json.loads((EXAMPLES / f"{name}.json").read_bytes())
-    assert {key: sorted(value) for key, value in cues.required_items(cue).items()} == {
+    assert {key: sorted(value) for key, value in task_cues.required_items(cue).items()} == {
         key: sorted(value) for key, value in selected(benchmark).items()
     }
 

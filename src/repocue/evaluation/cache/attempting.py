@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any, Final
 from repocue.contracts import canonical, reader
 from repocue.domain.times import rfc3339
 from repocue.errors import RepoCueError
-from repocue.evaluation.cache import echo, layout, sources
-from repocue.evaluation.cache.basis import basis_of
+from repocue.evaluation.cache import echo, layout
 from repocue.evaluation.cache.limits import DEFAULT_LIMITS, CacheLimits
 from repocue.evaluation.cache.secret import Secret
+from repocue.evaluation.shared import sources
 from repocue.evaluation.shared.attempt import Attempt
+from repocue.evaluation.shared.basis import basis_of
 from repocue.evaluation.shared.clock import AttemptClock
 
 if TYPE_CHECKING:

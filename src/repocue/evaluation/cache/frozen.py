@@ -16,7 +16,7 @@ from repocue.evaluation.cache import benchmark as benchmarks
 from repocue.evaluation.cache import cue as cues
 from repocue.evaluation.cache import layout, sources, wire
 from repocue.evaluation.cache.limits import CacheLimits
-from repocue.evaluation.shared import files, manifest
+from repocue.evaluation.shared import files, manifest, task_cues
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,7 +99,7 @@ def load(folder: str, limits: CacheLimits) -> Prepared:
         raise _altered(folder, layout.ANSWER_SCHEMA, "is not in the form in which RepoCue writes it")
     cue_data = _read(folder, layout.CUE, limits.child_stdout_bytes)
     cue = cues.read(cue_data, limits=limits, subject=_subject(folder, layout.CUE))
-    cues.check_for(cue, benchmark)
+    task_cues.check_for(cue, benchmark.task, benchmark.max_context_tokens)
     sources.check_bounds(cue, limits)
     refresh_data = _read(folder, layout.REFRESH, limits.child_stdout_bytes)
     preparation = reader.read_canonical(

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from repocue.contracts import reader
 from repocue.errors import ContractError
-from repocue.evaluation.cache import cue as cues
 from repocue.evaluation.cache import layout, message, money, usage, wire
 from repocue.evaluation.cache.pairs import JudgedStep, Quality, Status
 from repocue.evaluation.shared import answers, assessments
+from repocue.evaluation.shared import task_cues as cues
 
 if TYPE_CHECKING:
     from repocue.evaluation.cache.evidence import StepEvidence
@@ -91,7 +91,7 @@ def judge(
     if status == "complete" and not reading.is_message:
         status = "failed"
     binding = None if reading.answer is None else _binding(prepared, evidence, reading.answer)
-    rejected, correctness, compliance = _assessment(assessed, binding)
+    rejected, correctness, compliance = assessments.judged(assessed, binding)
     return Judgement(
         evidence=evidence,
         status=status,
@@ -167,23 +167,6 @@ def _binding(prepared: Prepared, evidence: StepEvidence, answer: Mapping[str, An
         "source_ids": cues.delivered_sources(prepared.cue),
         "state_fingerprint": prepared.state_fingerprint,
     }
-
-
-def _assessment(
-    assessed: Sequence[Mapping[str, Any]], binding: Mapping[str, Any] | None
-) -> tuple[list[str], bool | None, bool | None]:
-    """(why entries were rejected, assessed correctness, assessed compliance)."""
-    rejected: list[str] = []
-    correctness = compliance = None
-    for entry in assessed:
-        if binding is None:
-            rejected.append("assessment-rejected: there is no answer that could have been assessed")
-        elif broken := assessments.broken_bindings(entry, binding):
-            rejected.append(f"assessment-rejected: it is bound to another {', '.join(broken)}")
-        else:
-            compliance = entry["compliance"] == "compliant"
-            correctness = None if entry["correctness"] is None else entry["correctness"] == "correct"
-    return rejected, correctness, compliance
 
 
 def _delivery(evidence: StepEvidence, *, is_message: bool) -> bool | None:

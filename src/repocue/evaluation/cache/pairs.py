@@ -8,6 +8,7 @@ from decimal import Decimal
 from typing import Any, Literal
 
 from repocue.evaluation.cache import money
+from repocue.evaluation.shared.answers import every
 
 Status = Literal["not-attempted", "incomplete", "failed", "complete"]
 
@@ -94,19 +95,11 @@ def _pair(cycle: int, steps: Sequence[JudgedStep]) -> Pair:
         subsequent_requests_usd=money.known_total(step.usd for step in cache[1:]),
         observed_reuse_count=sum(count > 0 for count in known_reads) if len(known_reads) == len(reads) else None,
         quality=Quality(
-            delivery=_every(step.quality.delivery for step in steps),
-            correctness=_every(step.quality.correctness for step in steps),
-            compliance=_every(step.quality.compliance for step in steps),
+            delivery=every(step.quality.delivery for step in steps),
+            correctness=every(step.quality.correctness for step in steps),
+            compliance=every(step.quality.compliance for step in steps),
         ),
     )
-
-
-def _every(values: Iterable[bool | None]) -> bool | None:
-    """False where one is false; unknown where none is false and one is unknown."""
-    found = list(values)
-    if False in found:
-        return False
-    return None if None in found else True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

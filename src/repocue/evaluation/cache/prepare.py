@@ -17,9 +17,9 @@ from repocue.errors import EvaluationError
 from repocue.evaluation.cache import benchmark as benchmarks
 from repocue.evaluation.cache import cue as cues
 from repocue.evaluation.cache import layout, sources, wire
-from repocue.evaluation.cache.basis import basis_of
 from repocue.evaluation.cache.limits import DEFAULT_LIMITS, CacheLimits
-from repocue.evaluation.shared import files, isolation, manifest
+from repocue.evaluation.shared import basis, files, isolation, manifest, task_cues
+from repocue.evaluation.shared import sources as shared_sources
 from repocue.evaluation.shared.processes import CommandRun, run_command
 from repocue.evaluation.shared.publishing import Staging
 
@@ -102,7 +102,7 @@ def _observe(given: Preparation, benchmark: CacheBenchmark, folder: str) -> _Obs
     arguments = ["cue", "--view", "task", "--task-file", frozen_benchmark]
     cue_run = _run(given, "task cue", [*arguments, "--max-tokens", str(benchmark.max_context_tokens)], folder)
     cue = cues.read(cue_run.stdout, limits=given.limits, subject="the task cue")
-    cues.check_for(cue, benchmark)
+    task_cues.check_for(cue, benchmark.task, benchmark.max_context_tokens)
     sources.check_bounds(cue, given.limits)
     _tell(given, "Observe", 3)
     after = evidence.capture(given.worktree, given.environ, earlier=before)
@@ -112,38 +112,10 @@ def _observe(given: Preparation, benchmark: CacheBenchmark, folder: str) -> _Obs
             code="evaluation.repository-changed",
             hint="Prepare again while nothing else works in the repository.",
         )
-    _check_basis(cue, operation, given.worktree, after)
-    declaration = sources.check_against(cue, after.observation, Git.of(given.worktree, given.environ))
-    sources.check_selection(cue, benchmark.task, declaration)
+    basis.check_cue("task cue", cue, operation, given.worktree, after)
+    declaration = shared_sources.check_against(cue, after.observation, Git.of(given.worktree, given.environ))
+    shared_sources.check_selection(cue, benchmark.task, declaration)
     return _Observed(refresh=refresh, cue_run=cue_run, cue=cue, capture=after)
-
-
-def _check_basis(cue: Mapping[str, Any], operation: Mapping[str, Any], worktree: Worktree, capture: Capture) -> None:
-    """Raises EvaluationError unless cue, refresh and our own observation speak of one state of one repository."""
-    observation = capture.observation
-    expected = {
-        "repository": worktree.id,
-        "snapshot": operation["snapshot"],
-        "branch": observation.branch,
-        "head": observation.head,
-        "status_digest": observation.status_digest,
-        "repository_digest": observation.repository_digest,
-    }
-    found = {
-        "repository": cue["repository"]["id"],
-        "snapshot": cue["snapshot"],
-        "branch": cue["repository"]["branch"],
-        "head": cue["repository"]["head"],
-        "status_digest": cue["basis"]["status_digest"],
-        "repository_digest": cue["basis"]["repository_digest"],
-    }
-    differing = [name for name, value in expected.items() if found[name] != value]
-    if differing:
-        raise EvaluationError(
-            f"The task cue does not describe the repository as it is: {', '.join(differing)} differ.",
-            code="evaluation.cue",
-            hint="Prepare again while nothing else works in the repository or its cache.",
-        )
 
 
 def _freeze(
@@ -184,7 +156,7 @@ def _freeze(
             "name": given.worktree.name,
             "root": display(given.worktree.root),
         },
-        "basis": basis_of(observed.capture),
+        "basis": basis.basis_of(observed.capture),
         "snapshot": observed.cue["snapshot"],
         "benchmark_sha256": canonical.digest(data),
         "answer_schema_sha256": canonical.digest(schema_document),

@@ -79,6 +79,14 @@ def citation_faults(answer: Mapping[str, Any], delivered: Iterable[str]) -> list
     return faults
 
 
+def every(values: Iterable[bool | None]) -> bool | None:
+    """False where one is false; unknown where none is false and one is unknown."""
+    found = list(values)
+    if False in found:
+        return False
+    return None if None in found else True
+
+
 def _id(value: Mapping[str, Any]) -> bytes:
     identifier: str = value["id"]
     return identifier.encode()
