@@ -18,6 +18,7 @@ from repocue.contracts.rules import runner as rules
 from repocue.domain.measurement import milliseconds
 from repocue.errors import EvaluationError, RepoCueError
 from repocue.evaluation.m2.preparation import require_same
+from repocue.evaluation.shared.environment import for_runner
 from repocue.git import evidence
 from repocue.runners import findings, protocol
 from repocue.runners.contamination import contaminations
@@ -108,7 +109,7 @@ def run_condition(
         stderr_limit_bytes=given.limits.runner_stderr_bytes,
     )
     ended = supervisor.run(
-        [runner], cwd=os.fsdecode(given.worktree.root), env=runner_environment(given.environ, request)
+        [runner], cwd=os.fsdecode(given.worktree.root), env=for_runner(given.environ, protocol.EVALUATION_PREFIX, request)
     )
     who = f"The runner of condition {condition}, run {run_index},"
     begun = time.perf_counter()
@@ -134,13 +135,6 @@ def run_condition(
         captures_ms=milliseconds(captures_s),
         left_behind=ended.left_behind,
     )
-
-
-def runner_environment(environ: Mapping[str, str], request: Mapping[str, str]) -> dict[str, str]:
-    """The caller's environment with this request; no variable of either protocol is left from elsewhere."""
-    prefixes = (protocol.EVALUATION_PREFIX, protocol.TASK_PREFIX)
-    kept = {name: value for name, value in environ.items() if not name.startswith(prefixes)}
-    return kept | {protocol.EVALUATION_PREFIX + name: value for name, value in request.items()}
 
 
 def _capture(inputs: Inputs, prepared: Prepared) -> Taken:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -80,7 +79,7 @@ def check(given: Given) -> Inputs:
     _check_numbers(given)
     output = _folder(given, given.output_directory, "output directory")
     temporary_root = _folder(given, given.temporary_root, "temporary root")
-    runner = None if given.runner is None else _executable(given, given.runner, "runner")
+    runner = None if given.runner is None else executables.find(given.runner, given.environ, "runner")
     oracle_tool = _oracle(given)
     task, custom = _task(given)
     return Inputs(
@@ -130,27 +129,10 @@ def _folder(given: Given, path: str, what: str) -> str:
     return real
 
 
-def _executable(given: Given, name: str, what: str) -> str:
-    """The absolute path of a program: a path as typed, or a name on PATH."""
-    if os.sep in name:
-        path: str | None = os.path.abspath(name)
-    else:
-        found = shutil.which(name, path=given.environ.get("PATH", os.defpath))
-        path = None if found is None else os.path.abspath(found)
-    if path is None or not os.path.isfile(path) or not os.access(path, os.X_OK):
-        where = "is not on PATH" if path is None else "is no executable file"
-        raise EvaluationError(
-            f"The {what} {files.shown(name)} {where}.",
-            code="evaluation.executable",
-            hint=f"Name an executable file, or a program on PATH; a {what} takes no arguments.",
-        )
-    return path
-
-
 def _oracle(given: Given) -> OracleTool:
     if given.oracle_tool is None:
         return oracle.packaged_tool()
-    return oracle.external_tool(_executable(given, given.oracle_tool, "oracle tool"), given.worktree.root)
+    return oracle.external_tool(executables.find(given.oracle_tool, given.environ, "oracle tool"), given.worktree.root)
 
 
 def _task(given: Given) -> tuple[bytes, str | None]:
