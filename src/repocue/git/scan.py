@@ -48,8 +48,8 @@ def observe(
 ) -> Observation:
     """Observe `worktree`: two git processes, one more where content ids were kept, three more where some are missing.
 
-    `known` is what an earlier scan left behind. Nothing in the repository is written (git itself may renew the time of a
-    split index's shared file).
+    `known` is what an earlier scan left behind. Nothing in the repository is written; git itself may renew the time of
+    a split index's shared file.
 
     Raises RepositoryMoved where the repository kept changing, GitFailed and RepositoryError as `Git.run` does.
     """
