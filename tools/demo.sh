@@ -58,4 +58,6 @@ say "Refresh: look again; where nothing changed nothing new is kept"
 run refresh
 say "Measure: baseline, refresh and cue as processes of their own, in another temporary cache"
 run evaluate
+say "Compare: what each of five conditions would hand to an agent; without --runner no agent is run"
+run evaluate-m2 --quiet --output-directory "$work/evidence"
 printf '\nYour turn:  cd REPOSITORY  &&  %s init  &&  %s cue\n' "$repocue" "$repocue"

@@ -39,6 +39,10 @@ def test_the_demo_keeps_cues_refreshes_and_measures_a_repository_and_does_not_to
     steps = ("$ repocue init", "$ repocue status", "$ repocue cue", "$ repocue refresh", "$ repocue evaluate")
     places = [done.stdout.index(f"{step}\n") for step in steps]
     assert places == sorted(places)
+    _, _, compared = done.stdout.partition("$ repocue evaluate-m2 ")
+    rows = [line.split()[0] for line in compared.splitlines() if line.strip()]
+    assert {"direct", "placebo", "basic", "ranked", "structural-oracle"} <= set(rows)
+    assert "Agent evidence: not observed. This is a dry run" in compared
     assert "166 tracked" in done.stdout
     assert "Agent evidence: not observed" in done.stdout
     assert (git(root, "status", "--porcelain"), sorted(os.listdir(os.path.join(root, ".git")))) == before
