@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from repocue.contracts import reader
+from tests.cli.test_start_up import HEAVY, loaded_by
 from tests.oracle.oracle import run as run_directly
 from tests.support.repos import Entry, File, RepoBuilder, git
 
@@ -142,3 +143,7 @@ def test_a_hostile_repository_supplies_no_program_to_the_view(tmp_path: Path, re
     done = repocue("cue", "--view", "structural", cwd=hostile)
     assert [entry["name"] for entry in json.loads(done.stdout)["content"]["structure"]] == ["A"]
     assert not (tmp_path / "ran").exists()
+
+
+def test_the_view_stays_light(root: str, env: dict[str, str]) -> None:
+    assert not loaded_by(["cue", "--view", "structural"], root, env) & HEAVY

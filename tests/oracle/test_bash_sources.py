@@ -206,25 +206,56 @@ def test_scripts_are_known_by_suffix_or_first_line(tmp_path: Path) -> None:
     assert found.limitations == {"file-not-examined": 6}
 
 
+DEFINED = re.compile(rb"(?:^|;|\|\||&&?|\|)\s*(?:function )?([^\s()]+) \(\)\s*\n\s*[{(]", re.MULTILINE)
+"""A definition as `bash --pretty-print` lays it out: `NAME () ` and a line that begins with its body."""
+
+
+def parsed(path: str) -> set[str] | None:
+    """The functions in a script by Bash's own parser, which runs nothing; None where it finds the script wrong."""
+    done = subprocess.run(["bash", "--pretty-print", "-O", "extglob", path], capture_output=True)
+    if done.returncode or done.stderr:
+        return None
+    return {name.decode(errors="surrogateescape") for name in DEFINED.findall(done.stdout)}
+
+
+@pytest.mark.deep
+def test_nothing_is_invented_in_damaged_scripts_that_bash_still_accepts(tmp_path: Path) -> None:
+    chance = random.Random(2)
+    marks = b"' \" ` $( ( ) { } \\ # \n ;; <<E\n ${ $(( )) [[ ]] case esac function (){ a=( $' \t".split(b" ")
+    originals = list(scripts(3, 200).values())
+    sources: dict[str, Entry] = {}
+    expected: dict[str, set[str]] = {}
+    while len(sources) < 2000:
+        text = bytearray(chance.choice(originals))
+        for _ in range(chance.randint(1, 3)):
+            at = chance.randrange(len(text) + 1)
+            text[at : at + chance.randint(0, 1)] = chance.choice(marks)
+        (tmp_path / "mutant").write_bytes(text)
+        known = parsed(str(tmp_path / "mutant"))
+        if known is not None:
+            path = f"m{len(sources):04d}.bash"
+            sources[path], expected[path] = bytes(text), known
+    found = read(tmp_path, sources)
+    for path, known in expected.items():
+        assert functions(found, path) <= known, path
+    assert len([candidate for candidate in found.candidates if candidate.kind == "function"]) > 500
+
+
 @pytest.mark.deep
 def test_every_function_reported_of_the_scripts_on_this_machine_is_one_by_bashs_own_parser(tmp_path: Path) -> None:
-    """`bash --pretty-print` parses without running; its layout of a definition is `NAME () ` and a line with `{`."""
-    listing = subprocess.run(
-        ["grep", "-rIlE", "^#! ?/.*(bash|/sh|dash)( |$)", "/usr/bin", "/usr/lib", "/usr/share", "/etc"],
-        capture_output=True,
-    )
+    shebang = "^#! ?/.*(bash|/sh|dash)( |$)"
+    command = ["grep", "-rIlE", shebang, "/usr/bin", "/usr/lib", "/usr/share", "/etc"]
+    listing = subprocess.run(command, capture_output=True)
     files: dict[str, Entry] = {}
     for number, path in enumerate(sorted(listing.stdout.decode().splitlines())[:1500]):
         if os.path.getsize(path) < 500_000:
             files[f"s{number:04d}.sh"] = Path(path).read_bytes()
     root = RepoBuilder(tmp_path / "r").commit("one", files).build()
     found = run(root)
-    pattern = re.compile(rb"(?:^|;|\|\||&&)\s*(?:function )?([^\s()]+) \(\)\s*\n\s*[{(]", re.MULTILINE)
     checked = 0
     for path in files:
-        printed = subprocess.run(["bash", "--pretty-print", path], cwd=root, capture_output=True)
-        if printed.returncode == 0:
-            known = {name.decode(errors="surrogateescape") for name in pattern.findall(printed.stdout)}
+        known = parsed(os.path.join(root, path))
+        if known is not None:
             assert functions(found, path) <= known, path
             checked += len(functions(found, path))
     assert checked > 0

@@ -37,6 +37,7 @@ fail() {
   exit "${2:-1}"
 }
 
+((BASH_VERSINFO[0] >= 4)) || fail "Bash 4 or newer is needed, this is $BASH_VERSION"
 (($# == 0)) || fail 'it takes no arguments; run it in the root of a git work tree' 2
 [[ -e .git ]] || fail 'the current folder is not the root of a git work tree'
 here=${BASH_SOURCE[0]%/*}
