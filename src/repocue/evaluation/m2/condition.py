@@ -109,7 +109,9 @@ def run_condition(
         stderr_limit_bytes=given.limits.runner_stderr_bytes,
     )
     ended = supervisor.run(
-        [runner], cwd=os.fsdecode(given.worktree.root), env=for_runner(given.environ, protocol.EVALUATION_PREFIX, request)
+        [runner],
+        cwd=os.fsdecode(given.worktree.root),
+        env=for_runner(given.environ, protocol.EVALUATION_PREFIX, request),
     )
     who = f"The runner of condition {condition}, run {run_index},"
     begun = time.perf_counter()

@@ -13,7 +13,7 @@ from repocue.errors import EvaluationError, UsageError
 from repocue.evaluation import oracle
 from repocue.evaluation.m2.limits import DEFAULT_LIMITS, DEFAULT_TIMEOUT_S, MAX_CONTEXT_TOKENS, MAX_RUNS, MAX_TIMEOUT_S
 from repocue.evaluation.m2.order import POLICIES
-from repocue.evaluation.shared import files, isolation
+from repocue.evaluation.shared import executables, files, isolation
 
 if TYPE_CHECKING:
     from repocue.evaluation.m2.limits import M2Limits
