@@ -6,9 +6,12 @@ one that had only what its condition supplied.
 
 from __future__ import annotations
 
+import functools
 import os
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
+from typing import Any, Final
 
 from repocue.runners import programs
 from repocue.runners.calls import Call, Reader
@@ -18,6 +21,10 @@ from repocue.runners.shell_tree import ShellSyntaxError
 SCRIPTS = frozenset(("repocue", "repocue-codex-runner", "repocue-claude-runner"))
 LAUNCHERS = frozenset(("uvx", "uv", "pipx", "pdm", "poetry", "hatch", "rye"))
 CACHE_VARIABLE = "REPOCUE_CACHE_DIR"
+_CACHE_FOLDER: Final = re.compile(
+    r"(?:~|\$\{?HOME\}?|/[^\s'\"]*)/(?:\.cache|Library/Caches)/repocue(?=[/\s'\"]|\Z)|\$\{?XDG_CACHE_HOME\b|/repocue-evaluate-m2-"
+)
+"""The user's cache folder and the harness's temporary ones, wherever they lie."""
 
 
 def is_contaminated(
@@ -36,6 +43,34 @@ def contaminations(
     """
     folders = _folders(cache_roots)
     return tuple(text for text in commands if _is_contaminated(text, folders, root, home))
+
+
+def named_caches(reports: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
+    """Folders of caches that condition reports name: what the shipped command was told to use."""
+    roots = []
+    for report in reports:
+        delivery = report.get("cue_delivery")
+        argv = [] if delivery is None else delivery["argv"]
+        roots += [after for option, after in pairwise(argv) if option == "--cache-dir"]
+    return tuple(root for root in roots if root.startswith("/"))
+
+
+def report_contaminations(
+    commands: Iterable[Mapping[str, Any]], cache_roots: Sequence[str], root: str
+) -> tuple[str, ...]:
+    """The command texts of a published observation that call RepoCue or reach into a cache, in order.
+
+    Where the user's cache lay then is not known, so its usual places count as well as `cache_roots`. `root` is the
+    evaluated repository's, as the report names it.
+    """
+    where = root if root.startswith("/") else "/"
+    texts = [command["command"] for command in commands]
+    return tuple(text for text in texts if _is_report_contaminated(text, tuple(cache_roots), where))
+
+
+@functools.lru_cache(maxsize=4096)
+def _is_report_contaminated(text: str, caches: tuple[str, ...], root: str) -> bool:
+    return bool(_CACHE_FOLDER.search(text) or contaminations((text,), caches, root=root))
 
 
 def _is_contaminated(text: str, folders: frozenset[str], root: str, home: str | None) -> bool:

@@ -20,9 +20,10 @@ from repocue.evaluation.m2.summary_inputs import Inputs
 from repocue.evaluation.m2.summary_order import order
 from repocue.evaluation.m2.summary_quality import Opinions, deterministic, judgements, opinions, qualitative
 from repocue.evaluation.m2.summary_reuse import reuse
-from repocue.evaluation.m2.summary_runs import METRICS, Run, SetRuns, taken
+from repocue.evaluation.m2.summary_runs import Run, SetRuns, taken
 from repocue.evaluation.m2.summary_verdict import ASSISTED, completeness, verdicts
 from repocue.scoring import report_folders
+from repocue.scoring.measurements import METRICS
 
 CONTRACT: Final = "repocue/m2-summary-1"
 

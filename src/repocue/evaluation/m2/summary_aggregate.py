@@ -12,8 +12,8 @@ from typing import Any
 
 from repocue.domain.statistics import exact
 from repocue.evaluation.m2.summary_groups import REQUIRED_REPORTS, Group
-from repocue.evaluation.m2.summary_runs import METRICS
 from repocue.evaluation.m2.summary_statistics import counted, ratio
+from repocue.scoring.measurements import METRICS
 
 
 def aggregate(groups: Sequence[Group], reported: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from typing import Any, Final
 from repocue.contracts import canonical
 from repocue.errors import EvaluationError
 from repocue.evaluation.m2.summary_runs import Run, SetRuns
+from repocue.scoring.measurements import cli_version
 
 REQUIRED_RUNS: Final = 3
 REQUIRED_REPORTS: Final = 15
@@ -74,11 +75,10 @@ def identity(one: SetRuns) -> dict[str, Any]:
 def _runner(metadata: Mapping[str, Any]) -> dict[str, Any]:
     """`cli_version` is null where none is declared; version 3 calls it `codex_version`."""
     found = {name: metadata.get(name) for name in _RUNNER}
-    version = metadata.get("cli_version", metadata.get("codex_version"))
     return {
         "adapter": found.pop("adapter"),
         "adapter_version": found.pop("adapter_version"),
-        "cli_version": version,
+        "cli_version": cli_version(metadata),
     } | found
 
 

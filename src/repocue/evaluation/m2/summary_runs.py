@@ -7,85 +7,23 @@ cache: it had more than its condition supplies, and is not comparable with any o
 
 from __future__ import annotations
 
-import functools
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from repocue.domain.measurement import DERIVED, ESTIMATED, NOT_OBSERVED, OBSERVED, Source
 from repocue.domain.statistics import exact
-from repocue.runners.contamination import contaminations
+from repocue.runners.contamination import named_caches, report_contaminations
 from repocue.scoring.basis import Basis
 from repocue.scoring.deterministic import Score, score
+from repocue.scoring.measurements import UNKNOWN, Value, run_values, stated_oracle, stated_text, zero_tokens
 from repocue.scoring.response import Response
 
 if TYPE_CHECKING:
     from repocue.scoring.report_folders import Stored
     from repocue.scoring.report_set import Report, ReportSet
 
-TOKENS: Final = (
-    "total_tokens",
-    "input_tokens",
-    "uncached_input_tokens",
-    "cached_input_tokens",
-    "cache_write_input_tokens",
-    "output_tokens",
-    "reasoning_output_tokens",
-)
-ACTIVITY: Final = (
-    "execution_duration_ms",
-    "tool_calls",
-    "command_executions",
-    "git_calls",
-    "filesystem_search_calls",
-    "repository_files_named",
-    "named_file_size_proxy_bytes",
-)
-DISCOVERY: Final = ("discovery_commands", "discovery_files_named", "discovery_size_proxy_bytes")
-METRICS: Final = (*TOKENS, *ACTIVITY, *DISCOVERY)
-"""Every measurement of a summary, in its order.
-
-`uncached_input_tokens` is input minus cached input. The discovery metrics are what an agent looked up in the repository
-itself: an assisted run's fallback metrics, and all repository commands, files and sizes of a direct one.
-"""
-
-_FALLBACK: Final = {
-    "discovery_commands": "fallback_repository_commands",
-    "discovery_files_named": "fallback_repository_files_named",
-    "discovery_size_proxy_bytes": "fallback_named_file_size_proxy_bytes",
-}
-_DIRECT: Final = {
-    "discovery_files_named": "repository_files_named",
-    "discovery_size_proxy_bytes": "named_file_size_proxy_bytes",
-}
-_CACHE_FOLDER: Final = re.compile(
-    r"(?:~|\$\{?HOME\}?|/[^\s'\"]*)/(?:\.cache|Library/Caches)/repocue(?=[/\s'\"]|\Z)|\$\{?XDG_CACHE_HOME\b|/repocue-evaluate-m2-"
-)
-"""The user's cache folder and the harness's temporary ones, wherever they lie."""
-
-_TASK: Final = re.compile(r"The benchmark's text was supplied and is not the packaged one: (sha256:[0-9a-f]{64})\.")
-_ORACLE: Final = re.compile(r"The structural oracle infers no calls, data flow or references: (sha256:[0-9a-f]{64})\.")
-"""How a report states that it was asked with another text, and with which oracle."""
-
 CONTAMINATED: Final = "contaminated"
-
-
-class Value(NamedTuple):
-    """One measurement of one run. `value` is None exactly where `source` is `not_observed`."""
-
-    value: Fraction | None
-    source: Source
-
-    @property
-    def counted(self) -> Fraction | None:
-        """The value where it may enter statistics: observed or derived."""
-        return self.value if self.source in (OBSERVED, DERIVED) else None
-
-
-UNKNOWN: Final = Value(None, NOT_OBSERVED)
 
 
 class Finding(NamedTuple):
@@ -169,7 +107,7 @@ def taken(stored: Stored) -> SetRuns:
     """What the summary of a set needs; the observations themselves are let go."""
     found: ReportSet = stored.set
     first = {name: value for name, value in found.first.items() if name != "runner"}
-    caches = _cache_roots(found)
+    caches = named_caches(report.document for report in found.reports)
     limitations = [text for report in found.reports for text in _limitations(report.document)]
     stated = [text for report in found.reports for text in report.document["limitations"]]
     return SetRuns(
@@ -180,8 +118,8 @@ def taken(stored: Stored) -> SetRuns:
         run_index=found.run_index,
         order_policy=first.get("order_policy", "fixed"),
         first=first,
-        task_sha256=_stated(_TASK, stated),
-        oracle_sha256=_stated(_ORACLE, stated),
+        task_sha256=stated_text(stated),
+        oracle_sha256=stated_oracle(stated),
         metadata=found.metadata,
         basic_delivery=found.report("basic").document.get("cue_delivery"),
         baseline_ms=exact(first["baseline"]["wall_duration_ms"]),
@@ -209,13 +147,12 @@ def _run(found: ReportSet, report: Report, caches: tuple[str, ...]) -> Run:
     )
     if runner is None:
         return base
-    texts = [command["command"] for command in runner["commands"]]
     findings = tuple(map(_finding, runner["findings"]))
     told = [finding.evidence or finding.message for finding in findings if finding.category == CONTAMINATED]
-    found_here = _contaminations(texts, caches, found.repository["resolved_root"])
+    found_here = report_contaminations(runner["commands"], caches, found.repository["resolved_root"])
     taken_from_us = tuple(dict.fromkeys((*told, *found_here)))
     values = run_values(report.condition, runner)
-    zeros = [name for name in TOKENS if found.version == 3 and name in runner["metrics"] and not values[name].value]
+    zeros = zero_tokens(runner, values) if found.version == 3 else []
     return Run(
         **{name: getattr(base, name) for name in _BASE},
         values=values,
@@ -241,51 +178,6 @@ _BASE: Final = (
 )
 
 
-def run_values(condition: str, runner: Mapping[str, Any]) -> dict[str, Value]:
-    """Every metric of an observation, by the summary's names."""
-    metrics = runner["metrics"]
-    declared = {name: _declared(metrics, name) for name in (*TOKENS, *ACTIVITY)}
-    declared["uncached_input_tokens"] = _minus(declared["input_tokens"], declared["cached_input_tokens"])
-    if condition == "direct":
-        commands = sum(command["classification"] != "other" for command in runner["commands"])
-        declared["discovery_commands"] = Value(Fraction(commands), DERIVED)
-        return declared | {name: declared[other] for name, other in _DIRECT.items()}
-    return declared | {name: _declared(metrics, other) for name, other in _FALLBACK.items()}
-
-
-def _declared(metrics: Mapping[str, Any], name: str) -> Value:
-    value = metrics.get(name)
-    return UNKNOWN if value is None else Value(exact(value), metrics["statuses"][name])
-
-
-def _minus(whole: Value, part: Value) -> Value:
-    """The derived difference of two values; estimated where either is, unknown where either is."""
-    if whole.value is None or part.value is None:
-        return UNKNOWN
-    source: Source = ESTIMATED if ESTIMATED in (whole.source, part.source) else DERIVED
-    return Value(whole.value - part.value, source)
-
-
-def _cache_roots(found: ReportSet) -> tuple[str, ...]:
-    """Folders of caches that the evidence names: what the shipped command was told to use."""
-    roots = []
-    for report in found.reports:
-        delivery = report.document.get("cue_delivery")
-        argv = [] if delivery is None else delivery["argv"]
-        roots += [after for option, after in pairwise(argv) if option == "--cache-dir"]
-    return tuple(root for root in roots if root.startswith("/"))
-
-
-def _contaminations(texts: Sequence[str], caches: tuple[str, ...], root: str) -> tuple[str, ...]:
-    where = root if root.startswith("/") else "/"
-    return tuple(text for text in texts if _is_contaminated(text, caches, where))
-
-
-@functools.lru_cache(maxsize=4096)
-def _is_contaminated(text: str, caches: tuple[str, ...], root: str) -> bool:
-    return bool(_CACHE_FOLDER.search(text) or contaminations((text,), caches, root=root))
-
-
 def _contaminated(text: str) -> Finding:
     return Finding(
         CONTAMINATED,
@@ -297,11 +189,6 @@ def _contaminated(text: str) -> Finding:
 
 def _finding(finding: Mapping[str, str]) -> Finding:
     return Finding(finding["category"], finding["severity"], finding["message"], finding.get("evidence"))
-
-
-def _stated(pattern: re.Pattern[str], limitations: Sequence[str]) -> str | None:
-    """The digest that a report states in one of its limitations, or None."""
-    return next((match[1] for text in limitations if (match := pattern.fullmatch(text))), None)
 
 
 def _limitations(document: Mapping[str, Any]) -> list[str]:

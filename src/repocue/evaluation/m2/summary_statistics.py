@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 
 from repocue.domain.measurement import DERIVED, ESTIMATED, OBSERVED
 from repocue.domain.statistics import Spread, exact, number, spread
-from repocue.evaluation.m2.summary_runs import METRICS, Run, SetRuns
+from repocue.evaluation.m2.summary_runs import Run, SetRuns
+from repocue.scoring.measurements import METRICS
 
 
 class Counted(NamedTuple):
