@@ -127,6 +127,10 @@ def measurements(conditions: Sequence[Mapping[str, Any]]) -> Table:
         rows += [(name if place == 0 else "", *line) for place, line in enumerate(lines)]
     if unknown:
         notes.insert(0, f"Not observed in any run: {', '.join(unknown)}.")
+    for one in conditions:
+        if one["comparable"] < one["reports"]:
+            lost = one["reports"] - one["comparable"]
+            notes.append(f"{one['condition']}: {lost} contaminated, left out of every figure of agents.")
     return Table("Measurements", ("", "condition", "n ", "median ", "min ", "max "), rows, notes)
 
 
@@ -259,7 +263,7 @@ def assessed(conditions: Sequence[Mapping[str, Any]]) -> Table:
         "Assessors' opinions, 0 to 4: median and range",
         ("condition", "n ", "blind ", *(f"{name} " for name in _SCORES.values())),
         rows,
-        ("n counts judgements; blind are those under a random id.",),
+        ("n counts judgements; blind are those under a random id.",) if rows else (),
     )
 
 

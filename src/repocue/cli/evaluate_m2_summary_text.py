@@ -29,7 +29,9 @@ def summary(document: Mapping[str, Any]) -> Any:
 
 
 def _summary(document: Mapping[str, Any]) -> Iterator[Any]:
-    for repository in document["repositories"]:
+    for place, repository in enumerate(document["repositories"]):
+        if place:
+            yield _bold("")
         yield _bold(f"{repository['name']}  {repository['resolved_root']}")
         for group in repository["groups"]:
             yield from _group(group)
@@ -193,6 +195,8 @@ def _line(text: str) -> Any:
     from rich.text import Text
 
     bare = text.lstrip(" ")
+    if bare == text:
+        return Text(_printable(bare))
     return Padding(Text(_printable(bare)), (0, 0, 0, len(text) - len(bare)), expand=False)
 
 
