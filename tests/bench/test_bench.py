@@ -62,7 +62,7 @@ def test_one_round_prints_every_figure_bound_and_peer(tmp_path: Path, env: dict[
     for name in ("S: git status", "P: python, imports", "cue", "status", "refresh", "init"):
         assert f"\n  {name} " in done.stdout
     verdicts = [line for line in done.stdout.splitlines() if line.startswith(("  kept ", "  MISSED "))]
-    assert len(verdicts) == 9
+    assert len(verdicts) >= 9
     assert (done.returncode == 0) == ("every bound is kept" in done.stdout) == all("kept" in line for line in verdicts)
     assert "repomix (packs the tree, no contents): first " in done.stdout
     assert "gitingest: no figure (" in done.stdout

@@ -11,6 +11,7 @@ import json
 import os
 import re
 import shlex
+from hashlib import sha256
 from pathlib import Path
 
 import click
@@ -158,7 +159,21 @@ EVERYDAY = ("init", "status", "refresh", "rebaseline", "metrics", "cue", "evalua
 
 
 def test_the_everyday_examples_run(tmp_path: Path, env: dict[str, str], repocue_exe: list[str]) -> None:
-    root = RepoBuilder(tmp_path / "path" / "to" / "repository").commit("one", {"README.md": "# R\n"}).build()
+    declaration = {
+        "schema_version": "repocue/task-context-1",
+        "id": "example",
+        "items": [
+            {
+                "id": "readme",
+                "kind": "document",
+                "summary": "What this is.",
+                "tags": ["contracts"],
+                "sources": [{"path": "README.md", "lines": None, "sha256": f"sha256:{sha256(b'# R').hexdigest()}"}],
+            }
+        ],
+    }
+    files = {"README.md": b"# R", ".repocue/task-context.json": json.dumps(declaration)}
+    root = RepoBuilder(tmp_path / "path" / "to" / "repository").commit("one", files).build()
     env = with_repocue(tmp_path, env, repocue_exe)
     assert on_terminal(["repocue", "init", "-C", root], cwd=tmp_path, env=env)[0] == 0
     git(root, "commit", "-q", "--allow-empty", "-m", "two")

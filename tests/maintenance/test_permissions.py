@@ -16,7 +16,7 @@ from tests.store.support import as_nobody, give_to_nobody
 from tests.support.repos import RepoBuilder
 
 MODULES = (
-    "json, subprocess, threading, repocue.maintenance.status, repocue.maintenance.lifecycle,"
+    "hashlib, json, subprocess, threading, repocue.maintenance.status, repocue.maintenance.lifecycle,"
     " repocue.maintenance.metrics, repocue.maintenance.recording, repocue.maintenance.summary,"
     " repocue.maintenance.request, repocue.store.location, repocue.store.creation, repocue.git.sizes,"
     " repocue.git.worktree"

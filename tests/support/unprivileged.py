@@ -38,10 +38,10 @@ def give_away(root: str) -> None:
 def unprivileged_python(body: str, *arguments: str, imports: str, env: Mapping[str, str]) -> bytes:
     """What `body` prints when nobody runs it with `arguments` (`sys.argv[1:]`).
 
-    The interpreter may lie where nobody can read, so `imports` is run first with the caller's rights. Where the caller
-    is not root, it is unprivileged enough.
+    The interpreter may lie where nobody can read, so `imports` is run first with the caller's rights, as is hashlib,
+    which the product loads late. Where the caller is not root, it is unprivileged enough.
     """
-    code = f"import os, sys\n{imports}\n{_DROP}\n{body}"
+    code = f"import hashlib, os, sys\n{imports}\n{_DROP}\n{body}"
     done = subprocess.run([sys.executable, "-c", code, *arguments], env=_environment(env), capture_output=True)
     if done.returncode:
         raise AssertionError(f"exited {done.returncode}: {done.stderr.decode(errors='replace')}")
