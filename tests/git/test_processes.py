@@ -14,7 +14,7 @@ from repocue.git.environment import git_environment
 from repocue.git.process import Git
 from repocue.git.scan import observe
 from repocue.git.worktree import find
-from tests.support.repos import RepoBuilder, git
+from tests.support.repos import File, RepoBuilder, git
 
 
 def fake_git(folder: Path, body: str) -> dict[str, str]:
@@ -205,3 +205,11 @@ def test_a_git_before_2_36_is_asked_without_the_option_it_does_not_know(
 def test_two_different_repositories_may_share_an_environment(tmp_path: Path, env: dict[str, str]) -> None:
     roots = [RepoBuilder(tmp_path / name).commit("one", {name: name}).build() for name in "ab"]
     assert [observe(find(root, env), env).entries()[0].path for root in roots] == ["a", "b"]
+
+
+def test_a_program_called_git_inside_the_repository_is_never_started(tmp_path: Path) -> None:
+    program = File(b"#!/bin/sh\ntouch OWNED\n", mode="100755")
+    root = RepoBuilder(tmp_path / "r").commit("first", {"git": program}).build()
+    caller = {**os.environ, "PATH": os.pathsep.join(["", ".", "./", os.environ["PATH"]])}
+    assert Git(root, caller).run("rev-parse", "--is-inside-work-tree").strip() == b"true"
+    assert not os.path.exists(os.path.join(root, "OWNED"))

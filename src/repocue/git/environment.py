@@ -7,6 +7,7 @@ passed on.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 
 _KEPT = frozenset(
@@ -51,9 +52,12 @@ def git_environment(environ: Mapping[str, str]) -> dict[str, str]:
     """What a git process is given of `environ`: the keep-list above, and the fixed settings.
 
     Configuration in `GIT_CONFIG_COUNT` is passed on for the sections that say how to read a repository
-    (`safe.directory` above all, which containers set in this way).
+    (`safe.directory` above all, which containers set in this way). Relative folders of `PATH` are left out: git is
+    started inside the repository, whose own files must never be taken for programs.
     """
     kept = {name: value for name, value in environ.items() if name in _KEPT}
+    if "PATH" in kept:
+        kept["PATH"] = os.pathsep.join(folder for folder in kept["PATH"].split(os.pathsep) if os.path.isabs(folder))
     kept.update(_FIXED)
     if "GIT_CONFIG_COUNT" in environ:
         kept.update(_configuration(environ))
