@@ -17,9 +17,9 @@ from rich.console import Console
 
 from repocue.cli.evaluate_m2_summary_tables import figure
 from repocue.cli.evaluate_m2_summary_text import summary as text
-from tests.m2_summary.scenes import CONDITIONS, agents, summary, three_runs
+from tests.m2_summary.scenes import CONDITIONS, agents, save, summary, three_runs
 from tests.m2_summary.test_figures import groups
-from tests.support.m2_sets import Agent, turn, write_set
+from tests.support.m2_sets import Agent, assessments, reports, turn, write, write_set
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "m2_summary"
 REMAKE = os.environ.get("REPOCUE_REMAKE_GOLDEN") == "m2_summary"
@@ -142,6 +142,19 @@ def test_a_summary_reads_as_it_always_did(tmp_path: Path, monkeypatch: Any) -> N
     one_run = summary(document["report_sets"][-1]["folder"])
     made = json.dumps(one_run, ensure_ascii=False, indent=1) + "\n"
     assert golden("summary.json", made) == made
+
+
+def test_opinions_are_shown_with_whose_they_are_and_when(tmp_path: Path) -> None:
+    """Two assessors of the direct answer, purpose 4 and 1; nobody judged the others."""
+    made = reports()
+    folder = write(tmp_path / "sets", made)
+    (one,) = assessments(made[:1])
+    (other,) = assessments(made[:1], assessor="Ada", scores={**one["scores"], "purpose": 1})
+    del other["assessed_at"]
+    shown = rendered(summary(folder, assessment_files=save(tmp_path / "judged", [one, other])))
+    assert re.search(r"^direct +2 +0 +2\.5 1–4 ", shown, re.MULTILINE)
+    assert "By Ada (date unknown), Grace (2026-11-30T20:00:00.000Z)." in shown
+    assert "placebo, basic, ranked, structural-oracle: not established" in shown
 
 
 def test_what_a_repository_or_an_agent_says_is_no_markup_and_no_control_sequence(tmp_path: Path) -> None:

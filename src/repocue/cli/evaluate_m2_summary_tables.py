@@ -249,9 +249,10 @@ def _lists(condition: str, name: str, found: Mapping[str, Any]) -> list[str]:
     return [f"{condition}, {label}: {', '.join(words)}."] if words else []
 
 
-def assessed(conditions: Sequence[Mapping[str, Any]]) -> Table:
-    """Medians and ranges of opinions; only conditions that were judged."""
+def assessed(conditions: Sequence[Mapping[str, Any]], assessments: Sequence[Mapping[str, Any]]) -> Table:
+    """Medians and ranges of opinions, of conditions that were judged; below, whose they are and when."""
     rows = []
+    whose = {f"{one['assessor']} ({one['assessed_at'] or 'date unknown'})": None for one in assessments}
     for one in conditions:
         found = one["qualitative"]
         if not found["judgements"]:
@@ -263,7 +264,7 @@ def assessed(conditions: Sequence[Mapping[str, Any]]) -> Table:
         "Assessors' opinions, 0 to 4: median and range",
         ("condition", "n ", "blind ", *(f"{name} " for name in _SCORES.values())),
         rows,
-        ("n counts judgements; blind are those under a random id.",) if rows else (),
+        ("n counts judgements; blind are those under a random id.", f"By {', '.join(whose)}.") if rows else (),
     )
 
 

@@ -62,7 +62,7 @@ def _group(group: Mapping[str, Any]) -> Iterator[Any]:
     yield from _table(tables.reuse(group["reuse"]))
     if group["status"] != "dry-run":
         yield from _table(tables.answers(conditions))
-        yield from _table(tables.assessed(conditions))
+        yield from _table(tables.assessed(conditions, group["assessments"]))
     yield _bold("")
     yield from map(_line, _findings(group["findings"]))
     for limitation in group["limitations"]:
