@@ -57,7 +57,8 @@ CALLS = ("pwrite64", "write", "fsync", "fdatasync", "ftruncate", "rename", "unli
 @pytest.fixture(scope="module")
 def scene(tmp_path_factory: pytest.TempPathFactory) -> Scene:
     folder = tmp_path_factory.mktemp("kills")
-    return make_scene(folder, isolated_environment(str(folder)))
+    # No compiled modules are written, so that every run of a command makes the same calls.
+    return make_scene(folder, isolated_environment(str(folder), PYTHONDONTWRITEBYTECODE="1"))
 
 
 @pytest.fixture

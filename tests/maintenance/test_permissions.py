@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import json
 import os
+import pkgutil
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
 
 import pytest
 
+import repocue.git
+import repocue.maintenance
+import repocue.store
 from repocue.maintenance import lifecycle
 from tests.maintenance.support import request, write
 from tests.store.support import as_nobody, give_to_nobody
 from tests.support.repos import RepoBuilder
 
-MODULES = (
-    "hashlib, json, subprocess, threading, repocue.maintenance.status, repocue.maintenance.lifecycle,"
-    " repocue.maintenance.metrics, repocue.maintenance.recording, repocue.maintenance.summary,"
-    " repocue.maintenance.request, repocue.store.location, repocue.store.creation, repocue.git.sizes,"
-    " repocue.git.worktree"
+MODULES = "hashlib, json, subprocess, tempfile, threading, " + ", ".join(
+    module.name
+    for room in (repocue.git, repocue.maintenance, repocue.store)
+    for module in pkgutil.iter_modules(room.__path__, room.__name__ + ".")
 )
 PROGRAM = """
     from repocue.errors import RepoCueError

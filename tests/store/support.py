@@ -8,7 +8,7 @@ import sys
 import textwrap
 from collections.abc import Sequence
 
-from repocue.domain.rows import build_rows
+from repocue.domain.rows import build_rows, clean_files
 from repocue.domain.state import DirtyFile, FileRow, IndexEntry, Observation, ScanCost, UntrackedPath, Warning
 from repocue.store import publishing
 from repocue.store.creation import create_state
@@ -55,7 +55,10 @@ def create(path: str, entries: Sequence[IndexEntry] = (), dirty: Sequence[DirtyF
     def fill(database: Database) -> None:
         publishing.open_epoch(database, number=1, label=None, reason=None, opened_at_ms=1, baseline=1)
         publishing.add_snapshot(database, number=1, epoch=1, observation=now, language_library="none")
-        publishing.add_rows(database, rows, 1)
+        others: list[IndexEntry] = []
+        for files in clean_files(entries, dirty, [5] * len(entries), others):
+            publishing.add_clean_files(database, files, 1)
+        publishing.add_rows(database, build_rows(others, dirty, {}), 1)
         publishing.set_current(database, 1, now)
 
     create_state(path, fill)

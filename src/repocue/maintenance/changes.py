@@ -10,7 +10,7 @@ from repocue.store import snapshots
 from repocue.store.publishing import working_tree_digest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from repocue.domain.state import FileRow, IndexEntry, Observation
     from repocue.store.database import Database
@@ -31,10 +31,12 @@ def file_changes(database: Database, current: Current, observation: Observation,
 
 
 def baseline_changes(
-    database: Database, current: Current, observation: Observation, sizes: Mapping[str, int]
+    database: Database, current: Current, observation: Observation, sizes: Sequence[int | None]
 ) -> list[Change]:
-    """The file changes that lead to `observation` with these `sizes`, every stored row being compared with it."""
-    return _index_changes(database, current, observation, lambda _: sizes, sizes)
+    """The file changes that lead to `observation`, every stored row being compared with its entries and their sizes."""
+    paths = [entry.path for entry in observation.entries()]
+    known = {path: size for path, size in zip(paths, sizes, strict=True) if size is not None}
+    return _index_changes(database, current, observation, lambda _: known, known)
 
 
 def repository_changes(before: StoredSnapshot, after: StoredSnapshot | Observation) -> tuple[RepositoryChange, ...]:

@@ -21,7 +21,7 @@ from repocue.store.database import exists, not_initialized, open_state
 from repocue.store.lock import writer_lock
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Sequence
 
     from repocue.domain.state import Observation
     from repocue.maintenance.changes import Sizes
@@ -83,7 +83,7 @@ def rebaseline(
     def work(database: Database) -> OperationResult:
         current = snapshots.current(database)
 
-        def use(now: Observation, sizes: Mapping[str, int]) -> OperationResult:
+        def use(now: Observation, sizes: Sequence[int | None]) -> OperationResult:
             changes = baseline_changes(database, current, now, sizes)
             epoch = transitions.NewEpoch(label, reason)
             return transitions.publish(request, database, current, now, changes, trigger, epoch)

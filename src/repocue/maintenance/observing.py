@@ -9,7 +9,7 @@ from repocue.errors import RepositoryMoved
 from repocue.git.scan import observe
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from repocue.domain.state import Known, Observation
     from repocue.git.worktree import Worktree
@@ -36,28 +36,32 @@ def with_observation(request: Request, known: Known | None, use: Callable[[Obser
         now = observe(request.worktree, request.environ, known=known, progress=request.progress)
 
         def sizes(paths: Iterable[str]) -> Mapping[str, int]:
-            return _unmoved(request, stamp, _sizes(request, paths))
+            found = _sizes(request, paths)
+            _unmoved(request, stamp)
+            return found
 
         return use(now, sizes)
 
     return _attempts(request, attempt)
 
 
-def with_full_observation(request: Request, use: Callable[[Observation, Mapping[str, int]], T]) -> T:
-    """What `use` makes of an observation that trusts no earlier one, and of the sizes of all its clean entries.
+def with_full_observation(request: Request, use: Callable[[Observation, Sequence[int | None]], T]) -> T:
+    """What `use` makes of an observation that trusts no earlier one, and of the sizes of all its entries, in order.
 
     Those are taken while git is at work. Else as `with_observation`.
     """
-    from repocue.maintenance.sizing import SizesAhead
+    from repocue.maintenance.sizing import SizingGit
 
     def attempt(stamp: _Stamp) -> T:
-        ahead = SizesAhead(request.worktree, request.environ)
-        now = observe(request.worktree, request.environ, progress=request.progress)
-        sizes = ahead.result(now.entries())
+        git = SizingGit.of(request.worktree, request.environ)
+        assert isinstance(git, SizingGit)
+        now = observe(request.worktree, request.environ, progress=request.progress, git=git)
+        sizes = git.sizes(now.entries())
         if sizes is None:
-            sizes = _sizes(request, [entry.path for entry in now.entries()])
-        cost = now.cost._replace(git_processes=now.cost.git_processes + ahead.processes)
-        return use(now._replace(cost=cost), _unmoved(request, stamp, sizes))
+            paths = [entry.path for entry in now.entries()]
+            sizes = list(map(_sizes(request, paths).get, paths))
+        _unmoved(request, stamp)
+        return use(now, sizes)
 
     return _attempts(request, attempt)
 
@@ -77,10 +81,9 @@ def _attempts(request: Request, attempt: Callable[[_Stamp], T]) -> T:
     )
 
 
-def _unmoved(request: Request, stamp: _Stamp, sizes: Mapping[str, int]) -> Mapping[str, int]:
+def _unmoved(request: Request, stamp: _Stamp) -> None:
     if _index_stamp(request.worktree) != stamp:
         raise _IndexMoved
-    return sizes
 
 
 def _sizes(request: Request, paths: Iterable[str]) -> Mapping[str, int]:

@@ -6,8 +6,8 @@ what counting everything anew would give.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from collections.abc import Callable, Iterable, Sequence
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -29,7 +29,9 @@ MAX_DOCUMENTS = 200
 MAX_DEPTH_TWO = 2000
 
 _LINK = "120000"
-_GROUP_ROWS = 4096
+
+COUNTED: Callable[[FileRow], tuple[str, str | None, int | None]] = attrgetter("path", "mode", "size_bytes")
+"""What of a row is counted."""
 
 
 class Tally(msgspec.Struct, kw_only=True):
@@ -77,7 +79,7 @@ def summary_of(tally: Tally) -> Summary:
 def count(rows: Iterable[FileRow]) -> Tally:
     """The tally of these rows, counted from nothing."""
     counter = Counter()
-    counter.add(rows, 1)
+    counter.add(map(COUNTED, rows), 1)
     return counter.tally()
 
 
@@ -91,8 +93,8 @@ def adjust(tally: Tally, changes: Sequence[Change]) -> Tally | None:
     if counter.languages.library != tally.language_library:
         return None
     counter.start(tally)
-    counter.add((change.before for change in changes if change.before is not None), -1)
-    counter.add((change.after for change in changes if change.after is not None), 1)
+    counter.add([COUNTED(change.before) for change in changes if change.before is not None], -1)
+    counter.add([COUNTED(change.after) for change in changes if change.after is not None], 1)
     gone = counter.documents_gone.difference(counter.documents)
     if gone.intersection(tally.documents) and tally.documents_total > len(tally.documents):
         return None
@@ -132,18 +134,14 @@ class Counter:
         self._top_level = dict(tally.top_level)
         self._depth_two = dict(tally.depth_two)
 
-    def watch(self, rows: Iterable[FileRow]) -> Iterator[FileRow]:
-        """The same rows, counted as they go by, so that they need not all be held at once."""
-        waiting = iter(rows)
-        while group := list(islice(waiting, _GROUP_ROWS)):
-            self.add(group, 1)
-            yield from group
+    def add(self, files: Iterable[tuple[str, str | None, int | None]], sign: int) -> None:
+        """Count files, each (path, mode, bytes), in (`sign` 1) or out (-1). Mode None is a missing file.
 
-    def add(self, rows: Iterable[FileRow], sign: int) -> None:
-        """Count rows in (`sign` 1) or out (-1). A baseline counts every file here, so that each step is a cheap one."""
+        A baseline counts every file here, so that each step is a cheap one.
+        """
         folders, kinds, key_of = self._folders, self._kinds, self.languages.key
         tracked = present = bytes_ = 0
-        for path, _, _, _, mode, _, size, _ in rows:
+        for path, mode, size in files:
             tracked += 1
             if mode is None:
                 continue

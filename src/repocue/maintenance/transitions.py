@@ -6,8 +6,8 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from repocue.domain.ids import epoch_id, snapshot_id
-from repocue.domain.rows import each_row
-from repocue.domain.state import SnapshotHeader, Warning
+from repocue.domain.rows import build_rows, clean_files
+from repocue.domain.state import IndexEntry, SnapshotHeader, Warning
 from repocue.maintenance import recording
 from repocue.maintenance.changes import repository_changes
 from repocue.maintenance.results import OperationResult
@@ -16,16 +16,15 @@ from repocue.store import publishing, snapshots
 from repocue.store.runs import add_run
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Sequence
 
     from repocue.domain.delta import Change
-    from repocue.domain.state import FileRow, Observation
+    from repocue.domain.state import Observation
     from repocue.maintenance.request import Request
+    from repocue.maintenance.summary import Counter
     from repocue.store.database import Database
     from repocue.store.runs import NewRun, Trigger
     from repocue.store.snapshots import Current
-
-_TICK_ROWS = 4096
 
 
 class NewEpoch(NamedTuple):
@@ -35,13 +34,12 @@ class NewEpoch(NamedTuple):
     reason: str | None
 
 
-def first(request: Request, trigger: Trigger, now: Observation, sizes: Mapping[str, int]) -> OperationResult:
-    """Create the state with its first epoch and snapshot, whole or not at all."""
+def first(request: Request, trigger: Trigger, now: Observation, sizes: Sequence[int | None]) -> OperationResult:
+    """Create the state with its first epoch and snapshot, whole or not at all; `sizes` are those of the entries."""
     from repocue.maintenance import summary
     from repocue.store.creation import create_state
 
     counter = summary.Counter()
-    entries = now.entries()
     runs: list[NewRun] = []
 
     def fill(database: Database) -> None:
@@ -51,8 +49,7 @@ def first(request: Request, trigger: Trigger, now: Observation, sizes: Mapping[s
         publishing.add_snapshot(
             database, number=1, epoch=1, observation=now, language_library=counter.languages.library
         )
-        rows = _ticking(request, each_row(entries, now.dirty, sizes), len(entries))
-        publishing.add_rows(database, counter.watch(rows), 1)
+        _add_baseline(request, database, now, sizes, counter)
         tally = counter.tally()
         publishing.set_current(database, 1, now)
         publishing.keep(database, {summary.KEPT_AS: tally})
@@ -208,16 +205,19 @@ def _header(now: Observation, number: int, epoch: int) -> SnapshotHeader:
     )
 
 
-def _ticking(request: Request, rows: Iterable[FileRow], total: int) -> Iterable[FileRow]:
-    """The rows, telling the progress now and then how many were taken."""
-    progress = request.progress
-    if progress is None:
-        return rows
+def _add_baseline(
+    request: Request, database: Database, now: Observation, sizes: Sequence[int | None], counter: Counter
+) -> None:
+    """Add and count every file of a first snapshot, without holding a row of each."""
+    from repocue.maintenance.summary import COUNTED
 
-    def taken() -> Iterator[FileRow]:
-        for done, row in enumerate(rows):
-            if done % _TICK_ROWS == 0:
-                progress("storing", done, total)
-            yield row
-
-    return taken()
+    entries, others, done = now.entries(), list[IndexEntry](), 0
+    for files in clean_files(entries, now.dirty, sizes, others):
+        if request.progress is not None:
+            request.progress("storing", done, len(entries))
+        counter.add(zip(files.paths, files.modes, files.sizes, strict=True), 1)
+        publishing.add_clean_files(database, files, 1)
+        done += len(files.paths)
+    rows = build_rows(others, now.dirty, {})
+    counter.add(map(COUNTED, rows), 1)
+    publishing.add_rows(database, rows, 1)

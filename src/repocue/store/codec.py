@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, TypeVar
+from itertools import chain, islice, repeat
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
@@ -13,6 +14,9 @@ from repocue.domain.rows import CLEAN
 from repocue.domain.state import FileRow
 from repocue.store.faults import damaged
 
+if TYPE_CHECKING:
+    from repocue.domain.rows import CleanFiles
+
 T = TypeVar("T")
 
 ROW_COLUMNS = "path, index_mode, index_id, size_bytes, xy, mode, content_id, stages"
@@ -21,29 +25,20 @@ CLEAN_ROWS = 64
 """So many rows are inserted by one statement, which takes two thirds of the time of one by one."""
 
 
-def clean_groups(rows: Iterable[FileRow], snapshot: int, others: list[FileRow]) -> Iterator[list[Any]]:
-    """The parameters of `CLEAN_COLUMNS` for those rows that are clean, one after another, `CLEAN_ROWS` rows a group.
-
-    Rows that are not clean are left in `others`.
-    """
-    from_hex = bytes.fromhex
-    modes: dict[str | None, int] = {}
-    group: list[Any] = []
-    full = CLEAN_ROWS * 5
-    for row in rows:
-        path, index_mode, index_id, _, _, _, size_bytes, xy = row
-        if xy != CLEAN:
-            others.append(row)
-            continue
-        mode = modes.get(index_mode)
-        if mode is None:
-            mode = modes[index_mode] = int(index_mode or "")
-        assert index_id is not None
-        group += (path.encode() if path[0] != '"' else raw(path), snapshot, mode, from_hex(index_id), size_bytes)
-        if len(group) == full:
-            yield group
-            group = []
-    if group:
+def clean_groups(files: CleanFiles, snapshot: int) -> Iterator[list[Any]]:
+    """The parameters of `CLEAN_COLUMNS` for these files, one after another, at most `CLEAN_ROWS` files a group."""
+    mode_of = {mode: int(mode) for mode in set(files.modes)}
+    names = map(raw, files.paths) if any(path[0] == '"' for path in files.paths) else map(str.encode, files.paths)
+    columns = zip(
+        names,
+        repeat(snapshot),
+        map(mode_of.__getitem__, files.modes),
+        map(bytes.fromhex, files.oids),
+        files.sizes,
+        strict=False,
+    )
+    parameters = chain.from_iterable(columns)
+    while group := list(islice(parameters, CLEAN_ROWS * 5)):
         yield group
 
 

@@ -13,6 +13,7 @@ from repocue.store.snapshots import BASIS_COLUMNS, Scan
 
 if TYPE_CHECKING:
     from repocue.domain.delta import Change
+    from repocue.domain.rows import CleanFiles
     from repocue.domain.state import FileRow, Observation
     from repocue.store.database import Database
 
@@ -63,12 +64,15 @@ def add_snapshot(
     database.run(f"INSERT INTO snapshots ({BASIS_COLUMNS}) VALUES ({places})", values)  # noqa: S608 - our own names
 
 
-def add_rows(database: Database, rows: Iterable[FileRow], number: int) -> None:
-    """Add the rows of a first snapshot, given in git order."""
-    others: list[FileRow] = []
-    for group in codec.clean_groups(rows, number, others):
+def add_clean_files(database: Database, files: CleanFiles, number: int) -> None:
+    """Add rows of clean files to a first snapshot; fastest where they come in git order."""
+    for group in codec.clean_groups(files, number):
         database.run(_INSERT_CLEAN_ROWS + ", ".join([_CLEAN_ROW] * (len(group) // 5)), group)
-    database.run_many(_INSERT_ROW, [codec.row_parameters(row, number) for row in others])
+
+
+def add_rows(database: Database, rows: Iterable[FileRow], number: int) -> None:
+    """Add any other rows to a first snapshot."""
+    database.run_many(_INSERT_ROW, [codec.row_parameters(row, number) for row in rows])
 
 
 def change_rows(database: Database, changes: Sequence[Change], number: int) -> None:

@@ -121,7 +121,37 @@ _FIRST: tuple[str, ...] = (
     """,
 )
 
-MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST,)
+_SECOND: tuple[str, ...] = (
+    # Pairs of published agent runs, as numbers and digests. Numbers are never given twice, so that an id that was
+    # removed names nothing else later.
+    """
+    CREATE TABLE calibrations (
+        number INTEGER PRIMARY KEY AUTOINCREMENT,
+        set_digest TEXT NOT NULL,
+        assisted TEXT NOT NULL,
+        epoch INTEGER NOT NULL REFERENCES epochs (number),
+        snapshot INTEGER NOT NULL REFERENCES snapshots (number),
+        imported_at_ms INTEGER NOT NULL,
+        data BLOB NOT NULL,
+        digest TEXT NOT NULL,
+        UNIQUE (set_digest, assisted, epoch)
+    ) STRICT
+    """,
+    # People's scores of answers in imported sets; they belong to the set, whichever pairs were made of it.
+    """
+    CREATE TABLE calibration_assessments (
+        number INTEGER PRIMARY KEY,
+        set_digest TEXT NOT NULL,
+        condition TEXT NOT NULL,
+        assessor TEXT NOT NULL,
+        data BLOB NOT NULL,
+        digest TEXT NOT NULL,
+        UNIQUE (set_digest, condition, assessor)
+    ) STRICT
+    """,
+)
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST, _SECOND)
 """Step N leads from user_version N to N + 1; each is made in one transaction."""
 
 LATEST = len(MIGRATIONS)
