@@ -18,7 +18,8 @@
     ├── BudgetTooSmall                    no cue fits; carries the smallest budget that would do
     ├── TaskContextError                  a declaration or its sources cannot be delivered as pinned
     ├── EvidenceError                     retained evidence is missing, altered or contradictory
-    └── EvaluationError                   an evaluation cannot start, or must not be published
+    ├── EvaluationError                   an evaluation cannot start, or must not be published
+    └── CalibrationError                  published evidence cannot be imported for this repository
 
 A message says what is wrong and where; the hint says what to do next. Foreign exceptions are translated
 where they are met, and `cli` alone turns an error into text or a `repocue/error-1` document.
@@ -156,3 +157,9 @@ class EvaluationError(RepoCueError):
     """An evaluation cannot start, or its result must not be published."""
 
     default_code = "evaluation"
+
+
+class CalibrationError(RepoCueError):
+    """Published evidence cannot be imported as a calibration of this repository; nothing was imported."""
+
+    default_code = "calibration"
