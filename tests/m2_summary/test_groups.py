@@ -303,6 +303,36 @@ def test_changed_paths_of_a_dirty_repository_are_not_scored_and_not_called_wrong
     assert found["tracked_changes"]["reason"] == "basis-does-not-list-them"
 
 
+def test_changed_paths_that_reports_keep_are_scored(tmp_path: Path) -> None:
+    """Two tracked changes, one of them named beside one that is none: precision 1/2, recall 1/2; untracked right."""
+    said = Agent(git={"tracked_changes": ["a.py", "ghost.py"], "untracked": ["./notes.txt"]})
+    kept = {"tracked_changes": ["a.py", "b.py"], "untracked": ["notes.txt"]}
+    write_set(tmp_path, repository={"dirty": True}, changed_paths=kept, agents={"basic": said})
+    found = of(only_group(summary(tmp_path))["conditions"], "basic")["deterministic"]
+    assert found["all_fields"] == {"correct": 4, "scored": 5}
+    assert found["tracked_changes"]["precision"] == {"part": 1, "whole": 2, "value": 0.5}
+    assert found["tracked_changes"]["recall"] == {"part": 1, "whole": 2, "value": 0.5}
+    assert found["untracked"] == {
+        "correct": 1,
+        "scored": 1,
+        "precision": {"part": 1, "whole": 1, "value": 1},
+        "recall": {"part": 1, "whole": 1, "value": 1},
+        "reason": None,
+    }
+
+
+def test_reports_of_one_set_keep_the_same_changed_paths(tmp_path: Path) -> None:
+    def other(report: Document) -> None:
+        if report["condition"] == "ranked":
+            report["changed_paths"]["untracked"] = []
+
+    folder = write_set(
+        tmp_path, repository={"dirty": True}, changed_paths={"tracked_changes": [], "untracked": ["x"]}, change=other
+    )
+    with pytest.raises(ContractError, match="/ranked/changed_paths: differs"):
+        summary(folder)
+
+
 def test_assessments_that_bind_to_nothing_count_for_nothing_and_are_named(tmp_path: Path) -> None:
     made = reports()
     folder = write(tmp_path / "sets", made)

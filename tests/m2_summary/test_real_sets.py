@@ -9,11 +9,15 @@ from typing import Any
 
 import pytest
 
+from repocue.evaluation.m2.changed_paths import MAX_CHANGED_PATHS, changed_paths
+from repocue.git.scan import observe
+from repocue.git.worktree import find
 from repocue.scoring import report_folders
 from tests.m2.conftest import build
 from tests.m2.scene import Scene
 from tests.m2_summary import oracle
 from tests.m2_summary.scenes import CONDITIONS, of, only_group, summary
+from tests.support.repos import git
 
 
 @pytest.fixture(scope="module")
@@ -58,6 +62,27 @@ def test_published_sets_are_read_and_summarised(scene: Scene, sets: list[str]) -
             assert {name: row["metrics"][metric][name] for name in expected} == expected, metric
     assert [one["order"][0] for one in document["report_sets"]] == ["direct", "placebo"]
     assert group["order"]["separability"] == "unbalanced"
+
+
+def test_real_answers_are_scored_against_what_git_itself_says_is_changed(scene: Scene, sets: list[str]) -> None:
+    """The script answers an empty list of tracked changes and no untracked path; git names two and one."""
+    tracked = git(scene.root, "diff", "--name-only", "HEAD").decode().split()
+    untracked = git(scene.root, "ls-files", "--others", "--exclude-standard").decode().split()
+    assert (tracked, untracked) == (["Makefile", "run.sh"], ["notes.txt"])
+    for report in oracle.read(sets[0]).values():
+        assert report["changed_paths"] == {"tracked_changes": tracked, "untracked": untracked}
+    found = of(only_group(summary(sets[0]))["conditions"], "basic")["deterministic"]
+    assert found["tracked_changes"]["recall"] == {"part": 0, "whole": 2, "value": 0}
+    assert found["untracked"]["recall"] == {"part": 0, "whole": 1, "value": 0}
+    assert found["all_fields"] == {"correct": 1, "scored": 5}
+
+
+def test_a_work_tree_with_too_many_changed_paths_keeps_none_of_them(scene: Scene) -> None:
+    observation = observe(find(scene.root, scene.env), scene.env)
+    assert MAX_CHANGED_PATHS == 10_000
+    kept = changed_paths(observation, limit=3)
+    assert kept == {"tracked_changes": ["Makefile", "run.sh"], "untracked": ["notes.txt"]}
+    assert changed_paths(observation, limit=2) is None
 
 
 def test_a_contaminated_run_of_a_real_set_is_one_finding(scene: Scene, sets: list[str]) -> None:

@@ -149,6 +149,7 @@ def reports(
     update_ms: float = 20.5,
     delivery_ms: float = 80.953,
     delivery: Mapping[str, Any] | None = None,
+    changed_paths: Mapping[str, Sequence[str]] | None = None,
     change: Callable[[Document], None] | None = None,
 ) -> list[Document]:
     """The five reports of a set, in the order of the conditions.
@@ -179,6 +180,8 @@ def reports(
             if report["captures"]:
                 for capture in report["captures"].values():
                     capture["state_fingerprint"] = state["state_fingerprint"]
+        if changed_paths is not None:
+            report["changed_paths"] = {name: list(paths) for name, paths in changed_paths.items()}
         if report.get("cue_delivery"):
             report["cue_delivery"] |= {"duration_ms": delivery_ms, "stdout_bytes": size, **(delivery or {})}
         if runner:

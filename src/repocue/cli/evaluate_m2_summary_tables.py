@@ -229,7 +229,7 @@ def answers(conditions: Sequence[Mapping[str, Any]]) -> Table:
         rows.append((one["condition"], share(found["answers"], found["of"]), *cells))
         notes += [note for name in fields[-2:] for note in _lists(one["condition"], name, found[name])]
     if any(one["deterministic"][name]["reason"] for one in conditions for name in fields[-2:]):
-        notes.append("Changed paths of a dirty repository are not scored: the reports do not list them.")
+        notes.append("Changed paths of a dirty repository are scored only where its reports keep them.")
     return Table(
         "Answers that are right, by the deterministic scorer",
         ("condition", "n ", "all ", "branch ", "HEAD ", "dirty ", "changes ", "untracked "),

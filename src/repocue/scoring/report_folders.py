@@ -68,11 +68,10 @@ def load(folder: str) -> Stored:
     """Read and verify one set (`report_set.parse`), its trace of git included.
 
     Raises EvidenceError and ContractError as `parse` does, and EvidenceError where a file cannot be read, is no regular
-    file, is larger than 64 MiB, or where the trace shows other git processes than its report says.
+    file, is larger than 128 MiB, or where the trace shows other git processes than its report says.
     """
-    name = os.path.basename(os.path.realpath(folder))
-    contents = {path: _read(os.path.join(folder, path)) for path in _files_below(folder)}
-    found = parse(_shown(name), contents)
+    name, contents = contents_of(folder)
+    found = parse(name, contents)
     for report in found.reports:
         delivery = report.document.get("cue_delivery")
         if delivery is not None:
@@ -84,6 +83,12 @@ def load_all(folders: Iterable[str]) -> tuple[tuple[Stored, ...], tuple[str, ...
     """Every set that `folders` are or hold, and the paths that belong to none. Raises as `find` and `load` do."""
     found = find(folders)
     return tuple(map(load, found.sets)), found.unknown
+
+
+def contents_of(folder: str) -> tuple[str, dict[str, bytes]]:
+    """A folder's own name, and the bytes of every file below it. Raises EvidenceError as `load` does for files."""
+    name = os.path.basename(os.path.realpath(folder))
+    return _shown(name), {path: _read(os.path.join(folder, path)) for path in _files_below(folder)}
 
 
 def _check_processes(path: str, declared: int) -> None:

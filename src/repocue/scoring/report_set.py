@@ -24,8 +24,8 @@ MANIFEST: Final = "manifest.json"
 MANIFEST_CONTRACT: Final = "repocue/manifest-1"
 KIND: Final = "m2-condition"
 VERSIONS: Final = {"repocue/evaluation-3": 3, "repocue/evaluation-4": 4}
-LIMITS: Final = reader.Limits(max_bytes=64 * 1024 * 1024, max_depth=128)
-"""An observation has at most 16 MiB as a runner prints it; indented, inside a report, it is larger and one level deeper."""
+LIMITS: Final = reader.Limits(max_bytes=128 * 1024 * 1024, max_depth=128)
+"""An observation has at most 16 MiB as a runner prints it; in a report it is indented, and one level deeper."""
 
 _UNALTERED = "Evidence is used unaltered or not at all; restore the folder from a copy, or make the set anew."
 
@@ -100,7 +100,7 @@ def parse(name: str, contents: Mapping[str, bytes]) -> ReportSet:
     """
     manifest_sha256 = None
     if MANIFEST in contents:
-        _check_manifest(name, contents)
+        check_manifest(name, contents)
         manifest_sha256 = canonical.digest(contents[MANIFEST])
     reports = []
     others = []
@@ -168,7 +168,7 @@ def _check_trace(name: str, report: Report, contents: Mapping[str, bytes]) -> No
         )
 
 
-def _check_manifest(name: str, contents: Mapping[str, bytes]) -> None:
+def check_manifest(name: str, contents: Mapping[str, bytes]) -> None:
     """Raise EvidenceError unless the manifest is intact and lists exactly the other files, each as it is."""
     where = f"{shown(name)}/{MANIFEST}"
     document = reader.read_json(contents[MANIFEST], subject=where)

@@ -15,6 +15,7 @@ _SHARED = (
     ("run_index", "a set is one run"),
     ("order_policy", "a set has one order"),
     ("repository", "the five reports are of one repository state"),
+    ("changed_paths", "the five reports are of one repository state"),
     ("baseline", "a set has one baseline"),
     ("update", "a set has one refresh"),
 )

@@ -28,6 +28,13 @@ class Repository(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     tracked_bytes: int
 
 
+class ChangedPaths(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The paths of the prepared state that differ from HEAD, each list sorted bytewise."""
+
+    tracked_changes: tuple[str, ...]
+    untracked: tuple[str, ...]
+
+
 class Maintenance(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The full baseline or the no-op refresh, counted once for a set."""
 
@@ -124,6 +131,7 @@ class ConditionReport(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     benchmark_version: str
     output_schema_version: str
     repository: Repository
+    changed_paths: ChangedPaths | UnsetType = UNSET
     baseline: Maintenance
     update: Maintenance
     cue: SuppliedCue

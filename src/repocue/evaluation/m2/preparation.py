@@ -10,7 +10,7 @@ import os
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from repocue.contracts import reader
 from repocue.contracts.rules.evaluation import CONDITIONS
@@ -18,6 +18,7 @@ from repocue.domain.measurement import milliseconds
 from repocue.domain.paths import display
 from repocue.errors import EvaluationError
 from repocue.evaluation.m2 import contexts, delivery, naming
+from repocue.evaluation.m2.changed_paths import changed_paths
 from repocue.evaluation.shared.clock import AttemptClock
 from repocue.evaluation.shared.processes import CommandRun, run_command
 from repocue.git import evidence
@@ -41,14 +42,16 @@ _CACHE = "cache"
 class Prepared:
     """What the five conditions of one set share.
 
-    `capture` is the state that every later capture must equal. `baseline` and `update` are the report's members of that
-    name. `setup_ms` is everything up to here, which is in no condition's cost.
+    `capture` is the state that every later capture must equal. `changed_paths` is None where they are too many to keep.
+    `baseline` and `update` are the report's members of that name. `setup_ms` is everything up to here, which is in no
+    condition's cost.
     """
 
     maintenance_id: str
     snapshot: str
     capture: Capture
     repository: Mapping[str, Any]
+    changed_paths: Mapping[str, list[str]] | None
     baseline: Mapping[str, Any]
     update: Mapping[str, Any]
     contexts: Mapping[str, Context] = field(repr=False)
@@ -121,6 +124,7 @@ def prepare(
             "tracked_files": builder.summary.tracked_files,
             "tracked_bytes": builder.summary.size_bytes,
         },
+        changed_paths=changed_paths(observation),
         baseline=_costs("full", baseline, rows=builder.summary.tracked_files),
         update=_costs("no-op", update, rows=0),
         contexts={name: found[name] for name in CONDITIONS},
@@ -130,7 +134,16 @@ def prepare(
     )
 
 
-def require_same(capture: Capture, expected: Capture, when: str) -> None:
+class Evidence(Protocol):
+    """What is compared of a captured state."""
+
+    @property
+    def state_fingerprint(self) -> str: ...
+    @property
+    def guard_digest(self) -> str: ...
+
+
+def require_same(capture: Evidence, expected: Evidence, when: str) -> None:
     """Raises EvaluationError where content, refs, stash, config or HEAD's log differ from what was prepared."""
     if capture.state_fingerprint != expected.state_fingerprint or capture.guard_digest != expected.guard_digest:
         raise contexts.changed(when)

@@ -63,6 +63,7 @@ def build(
             "benchmark_version": protocol.BENCHMARK,
             "output_schema_version": protocol.ANSWER_CONTRACT,
             "repository": dict(prepared.repository),
+            **({} if prepared.changed_paths is None else {"changed_paths": dict(prepared.changed_paths)}),
             "baseline": dict(prepared.baseline),
             "update": dict(prepared.update),
             "cue": _cue(context, inputs.given.max_tokens),

@@ -160,7 +160,7 @@ def _run(found: ReportSet, report: Report, caches: tuple[str, ...]) -> Run:
         contaminations=taken_from_us,
         findings=(*findings, *(_contaminated(text) for text in found_here if text not in told)),
         response=Response.of_report(document, source=f"{found.name}/{report.name}"),
-        score=score(runner["final_response"], Basis.of_report(document["repository"])),
+        score=score(runner["final_response"], _basis(document)),
     )
 
 
@@ -176,6 +176,14 @@ _BASE: Final = (
     "builder_ms",
     "ran",
 )
+
+
+def _basis(document: Mapping[str, Any]) -> Basis:
+    """What is known of the state: the changed paths of a dirty repository only where the report keeps them."""
+    paths = document.get("changed_paths", {})
+    return Basis.of_report(
+        document["repository"], tracked_changes=paths.get("tracked_changes"), untracked=paths.get("untracked")
+    )
 
 
 def _contaminated(text: str) -> Finding:
