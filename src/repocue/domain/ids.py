@@ -25,13 +25,27 @@ def epoch_id(number: int) -> str:
     return f"epoch-{number:06d}"
 
 
+def calibration_id(number: int) -> str:
+    """`calibration-000001` for 1."""
+    return f"calibration-{number:06d}"
+
+
 def snapshot_number(identifier: str) -> int | None:
     """The number in a snapshot id, or None where the text is not one in its only spelling."""
-    match = re.fullmatch(r"snapshot-([0-9]{6,15})", identifier, re.ASCII)
+    return _number("snapshot", identifier)
+
+
+def calibration_number(identifier: str) -> int | None:
+    """The number in a calibration id, or None where the text is not one in its only spelling."""
+    return _number("calibration", identifier)
+
+
+def _number(name: str, identifier: str) -> int | None:
+    match = re.fullmatch(name + r"-([0-9]{6,15})", identifier, re.ASCII)
     if not match:
         return None
     number = int(match[1])
-    return number if number and snapshot_id(number) == identifier else None
+    return number if number and f"{name}-{number:06d}" == identifier else None
 
 
 def is_id(text: str) -> bool:
