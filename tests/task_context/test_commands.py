@@ -348,3 +348,72 @@ def test_pin_never_follows_a_link_out_of_the_repository(tmp_path: Path, repocue:
     assert refused(repocue("task", "pin", "--declaration", "context.json", cwd=root))[0].startswith("task-context")
     assert refused(repocue("task", "pin", "--declaration", "../outside.json", cwd=root))[0].startswith("task-context")
     assert outside.read_bytes() == before
+
+
+LINKED, NESTED, GITS = "a symbolic link", "another repository's", "git's own"
+
+
+@pytest.mark.parametrize(
+    ("place", "why"), [("linked", LINKED), ("inside", LINKED), ("nested", NESTED), (".git", GITS), (".GIT/x", GITS)]
+)
+def test_a_declaration_is_neither_read_nor_pinned_outside_the_repository(
+    tmp_path: Path, repocue: Run, place: str, why: str
+) -> None:
+    root = RepoBuilder(tmp_path / "r").commit("first", {"a": b"x\n", "real/keep": b""}).build()
+    draft = declaration(item("it", source("a", b"x\n") | {"sha256": "sha256:" + "0" * 64}))
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    target = {"linked": outside, "inside": Path(root, "real")}.get(place)
+    folder = Path(root, place)
+    if target is not None:
+        folder.symlink_to(target)
+    folder.mkdir(parents=True, exist_ok=True)
+    if place == "nested":
+        git(str(folder), "init", "-q")
+    path = folder / "context.json"
+    path.write_bytes(draft)
+    for command in ("check", "list", "pin"):
+        code, message = refused(repocue("task", command, "--declaration", f"{place}/context.json", cwd=root))
+        assert code == "task-context.no-declaration"
+        assert why in message
+    assert path.read_bytes() == draft
+
+
+def test_a_declaration_with_other_line_ends_in_the_work_tree_is_heads_own(tmp_path: Path, repocue: Run) -> None:
+    root = repository(tmp_path / "r", {"a": b"x\n"}, item("it", source("a", b"x\n")))
+    kept = declaration(item("it", source("a", b"x\n")))
+    git(root, "config", "core.autocrlf", "true")
+    os.unlink(os.path.join(root, PATH))
+    git(root, "checkout", "--", PATH)
+    assert Path(root, PATH).read_bytes() == kept.replace(b"\n", b"\r\n")
+    done = repocue("task", "check", cwd=root)
+    assert done.returncode == 0
+    seen = json.loads(done.stdout)["declaration"]
+    assert (seen["status"], seen["sha256"]) == ("ok", pin_of(kept))
+    assert json.loads(repocue("task", "pin", cwd=root).stdout)["counts"]["rewritten"] == 0
+
+
+def test_pinning_keeps_the_work_trees_line_ends(tmp_path: Path, repocue: Run) -> None:
+    draft = declaration(item("it", source("a", b"old\n")))
+    root = RepoBuilder(tmp_path / "r").commit("first", {"a": b"x\n", PATH: draft}).build()
+    git(root, "config", "core.autocrlf", "true")
+    os.unlink(os.path.join(root, PATH))
+    git(root, "checkout", "--", PATH)
+    assert repocue("task", "pin", cwd=root).returncode == 0
+    expected = declaration(item("it", source("a", b"x\n"))).replace(b"\n", b"\r\n")
+    assert Path(root, PATH).read_bytes() == expected
+
+
+def test_a_file_named_as_a_range_and_that_range_are_not_taken_for_one_another(tmp_path: Path, repocue: Run) -> None:
+    files = {"a": b"one\ntwo\n", "a#L1-L2": b"other\n"}
+    root = repository(
+        tmp_path / "r",
+        files,
+        item("it", source("a", files["a"], (1, 2))),
+        item("that", source("a#L1-L2", files["a#L1-L2"])),
+    )
+    assert repocue("init", cwd=root).returncode == 0
+    for arguments in (("task", "check"), ("cue", "--view", "task", "--item", "it", "--item", "that")):
+        code, message = refused(repocue(*arguments, cwd=root))
+        assert code == "contract.rule"
+        assert 'at /items/1/sources/0: "a#L1-L2" is the id of another source' in message

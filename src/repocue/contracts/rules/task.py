@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from repocue.contracts.problems import Problem
+from repocue.contracts.problems import Problem, literal
 from repocue.contracts.registry import Context
 from repocue.contracts.rules.common import not_in_future, path_problem, repeated, under
 
@@ -13,10 +13,12 @@ from repocue.contracts.rules.common import not_in_future, path_problem, repeated
 def context(document: Mapping[str, Any], _context: Context) -> Iterator[Problem]:
     """The rules of `repocue/task-context-1`:
 
-    - Items' ids stand once each, and a source once in its item.
+    - Items' ids stand once each, and a source once in its item. No two different sources have one id: a file's name may
+      end as a range does.
     - Paths are relative and spelled as git shows them; the first line is not after the last.
     """
     yield from repeated(document["items"], "/items", "the item", "id")
+    meant: dict[str, tuple[str, tuple[int, ...]]] = {}
     for position, item in enumerate(document["items"]):
         seen: set[tuple[str, tuple[int, ...]]] = set()
         for number, source in enumerate(item["sources"]):
@@ -29,6 +31,9 @@ def context(document: Mapping[str, Any], _context: Context) -> Iterator[Problem]
             if key in seen:
                 yield Problem(where, "this source stands twice in its item")
             seen.add(key)
+            name = source["path"] + (f"#L{lines[0]}-L{lines[1]}" if lines else "")
+            if meant.setdefault(name, key) != key:
+                yield Problem(where, f"{literal(name)} is the id of another source already, a whole file or a range")
 
 
 def task(document: Mapping[str, Any], _context: Context) -> Iterator[Problem]:

@@ -6,12 +6,11 @@ it is HEAD's.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from repocue.cue.task import checking, pins
+from repocue.cue.task import checking, pins, placing
 from repocue.cue.task.blocks import Place
 from repocue.cue.task.loading import (
     DECLARATION_LIMIT_BYTES,
@@ -26,7 +25,6 @@ from repocue.cue.task.loading import (
     find,
     parse,
 )
-from repocue.domain.paths import raw
 from repocue.errors import RepositoryError, TaskContextError
 
 if TYPE_CHECKING:
@@ -39,7 +37,11 @@ _NOBODY: Final = "0" * 40
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inspection:
-    """A declaration and the state of everything it names. `rewritten` counts pins that were changed, or is None."""
+    """A declaration and the state of everything it names.
+
+    `declaration` is HEAD's where git says that the work tree's is the same (line ends and other filters apart), else
+    the work tree's; `status` says which. `rewritten` counts pins that were changed, or is None.
+    """
 
     declaration: Declaration
     status: str
@@ -67,20 +69,31 @@ def inspect(
 
     Raises TaskContextError where there is no such file or no commit, ContractError.
     """
+    return _inspect(worktree, environ, path, _read(worktree, path), progress)
+
+
+def _inspect(
+    worktree: Worktree, environ: Mapping[str, str], path: str, data: bytes, progress: Progress | None
+) -> Inspection:
+    """`inspect` of `data`, which was read from the work tree."""
     from repocue.git.process import Git
     from repocue.git.scan import observe
 
-    declaration = parse(_read(worktree, path), path)
+    declaration = parse(data, path)
     git = Git.of(worktree, environ)
     before = observe(worktree, environ, progress=progress)
     files = Files(git=git, head=committed(before.head))
     files.read([path, *(source.path for item in declaration.context.items for source in item.sources)])
-    found = find(files, declaration.context.items, before)
     at_head = files.lines.get(path)
     if at_head is None:
         status = UNTRACKED
+    elif path in changed_paths(before):
+        status = DIRTY
     else:
-        status = DIRTY if path in changed_paths(before) or b"".join(at_head) != declaration.data else OK
+        status = OK
+        declaration = parse(b"".join(at_head), path)  # what a cue delivers, whatever filters made of it here
+        files.read(source.path for item in declaration.context.items for source in item.sources)
+    found = find(files, declaration.context.items, before)
     return Inspection(declaration=declaration, status=status, found=found, head=before.head)
 
 
@@ -90,7 +103,11 @@ def pin(worktree: Worktree, environ: Mapping[str, str], path: str, *, progress: 
     Raises TaskContextError, and changes nothing, where a source is anything but ok or drifted, or where the
     declaration changed meanwhile.
     """
-    seen = inspect(worktree, environ, path, progress=progress)
+    data = _read(worktree, path)
+    here = parse(data, path)
+    seen = _inspect(worktree, environ, path, data, progress)
+    if here.context != seen.declaration.context:  # git called it unchanged: a filter, or someone, changed what it says
+        raise placing.moved(path)
     bad = sorted({f"{entry.place.id} ({entry.status})" for entry in seen.found.values() if not entry.can_be_pinned})
     if bad:
         raise TaskContextError(
@@ -99,13 +116,14 @@ def pin(worktree: Worktree, environ: Mapping[str, str], path: str, *, progress: 
             hint="Commit or restore them, or mend their paths and lines; then pin again.",
         )
     wanted: dict[tuple[int, int], str] = {}
-    for i, item in enumerate(seen.declaration.context.items):
+    for i, item in enumerate(here.context.items):
         for j, entry in enumerate(item.sources):
             source = seen.found[item.id, Place.of(entry).id].source
             if source is not None and source.sha256 != entry.sha256:
                 wanted[i, j] = source.sha256
     if wanted:
-        _replace(worktree, path, seen.declaration.data, pins.rewrite(seen.declaration.data, wanted))
+        new = pins.rewrite(data, wanted)
+        placing.replace(worktree, path, new, is_still_expected=lambda: _read(worktree, path) == data)
         after = inspect(worktree, environ, path, progress=progress)
     else:
         after = seen
@@ -122,41 +140,17 @@ def _read(worktree: Worktree, path: str) -> bytes:
     if fault:
         raise TaskContextError(f"the declaration's path {fault}", code="task-context.no-declaration")
     try:
-        return read_work_tree(worktree, path, limit_bytes=DECLARATION_LIMIT_BYTES + 1)
+        with placing.folder_of(worktree, path):
+            return read_work_tree(worktree, path, limit_bytes=DECLARATION_LIMIT_BYTES + 1)
+    except OSError as error:
+        raise _no_declaration(f"{path} cannot be read: {error.strerror}") from None
     except RepositoryError as error:
-        raise TaskContextError(
-            f"there is no declaration: {error.message}",
-            code="task-context.no-declaration",
-            hint="Name another one with --declaration; 'repocue schema show repocue/task-context-1' shows its form.",
-        ) from None
+        raise _no_declaration(error.message) from None
 
 
-def _unwritable(path: str, error: OSError) -> TaskContextError:
-    return TaskContextError(f"{path} cannot be rewritten: {error.strerror}", code="task-context.unwritable")
-
-
-def _replace(worktree: Worktree, path: str, expected: bytes, data: bytes) -> None:
-    """Put `data` in the place of the declaration, which must still hold `expected`; its mode is kept."""
-    target = os.path.join(worktree.root, raw(path))
-    temporary = target + b".repocue-new"
-    try:
-        mode = os.stat(target, follow_symlinks=False).st_mode & 0o7777
-        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-    except OSError as error:
-        raise _unwritable(path, error) from None
-    try:
-        with open(descriptor, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fchmod(file.fileno(), mode)
-            os.fsync(file.fileno())
-        if _read(worktree, path) != expected:
-            raise TaskContextError(
-                f"{path} was changed while it was being pinned", code="task-context.moved", hint="Pin again."
-            )
-        os.replace(temporary, target)
-    except OSError as error:
-        raise _unwritable(path, error) from None
-    finally:
-        if os.path.lexists(temporary):
-            os.unlink(temporary)
+def _no_declaration(why: str) -> TaskContextError:
+    return TaskContextError(
+        f"there is no declaration: {why}",
+        code="task-context.no-declaration",
+        hint="Name another one with --declaration; 'repocue schema show repocue/task-context-1' shows its form.",
+    )
