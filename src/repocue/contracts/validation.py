@@ -165,19 +165,26 @@ def _literal(value: Any) -> str:
 
 def _with_fractions(value: Any) -> Any | None:
     """A copy in which every float without a fraction has one, or None where there is no such float."""
-    changed = False
+    if not _holds_whole_float(value):
+        return None
 
     def rewrite(part: Any) -> Any:
-        nonlocal changed
         if isinstance(part, float) and part.is_integer():
-            changed = True
             return math.copysign(0.5, part)
         if isinstance(part, dict):
             return {name: rewrite(member) for name, member in part.items()}
         return [rewrite(item) for item in part] if isinstance(part, list) else part
 
-    result = rewrite(value)
-    return result if changed else None
+    return rewrite(value)
+
+
+def _holds_whole_float(value: Any) -> bool:
+    """Asked of every document that is valid, so it copies nothing."""
+    if isinstance(value, dict):
+        return any(map(_holds_whole_float, value.values()))
+    if isinstance(value, list):
+        return any(map(_holds_whole_float, value))
+    return isinstance(value, float) and value.is_integer()
 
 
 def _positions(document: Any) -> Any:

@@ -37,21 +37,25 @@ def number(value: Fraction) -> int | float:
 
 def median(values: Iterable[Fraction]) -> Fraction:
     """The middle value, or the half-way point of the two middle ones. Raises ValueError where there are none."""
-    ordered = sorted(values)
-    if not ordered:
+    found = spread(values)
+    if found is None:
         raise ValueError("no median of no values")
-    middle = len(ordered) // 2
-    if len(ordered) % 2:
-        return ordered[middle]
-    return (ordered[middle - 1] + ordered[middle]) / 2
+    return found.median
 
 
 def spread(values: Iterable[Fraction]) -> Spread | None:
     """Median, minimum and maximum; None where there are no values."""
-    ordered = sorted(values)
+    ordered = sorted(values, key=_rank)
     if not ordered:
         return None
-    return Spread(median(ordered), ordered[0], ordered[-1])
+    middle = len(ordered) // 2
+    half = ordered[middle] if len(ordered) % 2 else (ordered[middle - 1] + ordered[middle]) / 2
+    return Spread(half, ordered[0], ordered[-1])
+
+
+def _rank(value: Fraction) -> tuple[float, Fraction]:
+    """The same order, told by the nearest binary number where that is enough: fractions compare slowly."""
+    return float(value), value
 
 
 def status(pairs: int) -> str:
