@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-_UNKNOWN = "unknown"
+from repocue.cli.tables import UNKNOWN, count, printable, said, table
+
 _SHORT = len("sha256:") + 12
 _TTL_MS = {"5m": 300_000, "1h": 3_600_000}
 _TOKENS = (
@@ -35,10 +36,10 @@ def prepared(document: Mapping[str, Any]) -> str:
         f"Prepared {len(steps)} requests; nothing was sent.",
         f"  {document['prepared_directory']}",
         "",
-        *_table(("step", "arm", "bytes", "request", "reusable identity"), rows, left=(0, 1, 3, 4)),
+        *table(("step", "arm", "bytes", "request", "reusable identity"), rows, left=(0, 1, 3, 4)),
     ]
     lines += [f"warning: {warning}" for warning in document["warnings"]]
-    return _printable(lines)
+    return printable(lines)
 
 
 def observation(document: Mapping[str, Any]) -> str:
@@ -62,7 +63,7 @@ def observation(document: Mapping[str, Any]) -> str:
         + (f", {document['duration_ms']:,} ms" if document["duration_ms"] is not None else ""),
         f"  attempt   {document['started_at']} to {document['finished_at']}",
     ]
-    return _printable(lines)
+    return printable(lines)
 
 
 def summary(document: Mapping[str, Any]) -> str:
@@ -83,7 +84,7 @@ def summary(document: Mapping[str, Any]) -> str:
         f"Not observed: {', '.join(document['not_observed'])}",
         *document["limitations"],
     ]
-    return _printable(lines)
+    return printable(lines)
 
 
 def _steps(steps: Sequence[Mapping[str, Any]], ttl: str) -> list[str]:
@@ -99,11 +100,11 @@ def _steps(steps: Sequence[Mapping[str, Any]], ttl: str) -> list[str]:
     )
     rows = [
         [step["id"], step["arm"], "-" if step["cycle"] is None else str(step["cycle"]), step["status"]]
-        + [_count(step["usage"][name]) for _, name in _TOKENS]
-        + [step["usd"] or _UNKNOWN, _count(step["duration_ms"]), _access(step["last_access"], ttl)]
+        + [count(step["usage"][name]) for _, name in _TOKENS]
+        + [step["usd"] or UNKNOWN, count(step["duration_ms"]), _access(step["last_access"], ttl)]
         for step in steps
     ]
-    return _table(names, rows, left=(0, 1, 3, len(names) - 1))
+    return table(names, rows, left=(0, 1, 3, len(names) - 1))
 
 
 def _access(access: Mapping[str, Any] | None, ttl: str) -> str:
@@ -124,43 +125,16 @@ def _pairs(pairs: Sequence[Mapping[str, Any]]) -> list[str]:
         rows.append(
             [
                 str(pair["cycle"]),
-                _said(pair["complete"]),
-                *(pair[name] or _UNKNOWN for name in money),
-                _count(pair["observed_reuse_count"]),
-                *(_said(pair["quality"][name]) for name in quality),
+                said(pair["complete"]),
+                *(pair[name] or UNKNOWN for name in money),
+                count(pair["observed_reuse_count"]),
+                *(said(pair["quality"][name]) for name in quality),
             ]
         )
     if not rows:
         return ["No pairs: the benchmark has no cycles."]
-    return _table((*names, *quality), rows, left=(1, 8, 9, 10))
-
-
-def _table(names: Sequence[str], rows: Sequence[Sequence[str]], *, left: Sequence[int]) -> list[str]:
-    """Aligned columns, two spaces apart; those in `left` are flush left, the others right."""
-    widths = [max(len(row[place]) for row in (names, *rows)) for place in range(len(names))]
-    return [
-        "  ".join(
-            cell.ljust(width) if place in left else cell.rjust(width)
-            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in (names, *rows)
-    ]
-
-
-def _count(value: int | None) -> str:
-    return _UNKNOWN if value is None else f"{value:,}"
-
-
-def _said(value: bool | None) -> str:
-    return _UNKNOWN if value is None else "yes" if value else "no"
+    return table((*names, *quality), rows, left=(1, 8, 9, 10))
 
 
 def _usd(value: str | None) -> str:
-    return _UNKNOWN if value is None else f"{value} USD"
-
-
-def _printable(lines: Sequence[str]) -> str:
-    """One text of the lines, with nothing in it that a terminal would obey: some of it came from outside."""
-    return "\n".join(
-        "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in line) for line in lines
-    )
+    return UNKNOWN if value is None else f"{value} USD"

@@ -9,6 +9,7 @@ import click
 from repocue.cli import options, output
 from repocue.cli.app import Group
 from repocue.cli.options import cacheless_options
+from repocue.cli.subcommands import refuse_options
 from repocue.errors import UsageError
 
 if TYPE_CHECKING:
@@ -107,30 +108,13 @@ def command(ctx: click.Context, invocation: Invocation, **given: Any) -> None:
     which is no agent evidence.
     """
     if ctx.invoked_subcommand is not None:
-        _refuse_options(ctx)
+        refuse_options(ctx)
         return
     if not given["output_directory"]:
         raise UsageError(
             "evaluate-m2 needs --output-directory.", hint="Name a folder outside the repository for the report sets."
         )
     _run(invocation, given)
-
-
-def _refuse_options(ctx: click.Context) -> None:
-    """Options of the run have no meaning for a subcommand."""
-    typed = [
-        parameter.opts[-1] if len(parameter.opts) == 1 else parameter.opts[0]
-        for parameter in ctx.command.params
-        if parameter.name is not None
-        and isinstance(parameter, click.Option)
-        and parameter.expose_value
-        and ctx.get_parameter_source(parameter.name) is click.core.ParameterSource.COMMANDLINE
-    ]
-    if typed:
-        raise UsageError(
-            f"{', '.join(typed)} belongs to a run and means nothing to {ctx.invoked_subcommand}.",
-            hint=f"Options of {ctx.invoked_subcommand} follow its name.",
-        )
 
 
 def _run(invocation: Invocation, given: dict[str, Any]) -> None:

@@ -1,0 +1,1 @@
+"""`evaluate-task`: an overview against the original sources a task needs (seed, "Independent task comparison")."""
