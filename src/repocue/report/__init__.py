@@ -1,0 +1,1 @@
+"""The report: recorded maintenance, agent evidence from calibrations, and what both project. Starts nothing."""
