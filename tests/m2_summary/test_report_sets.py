@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import shutil
 from collections.abc import Callable
 from hashlib import sha256
@@ -15,6 +16,7 @@ import pytest
 from repocue.errors import ContractError, EvaluationError, EvidenceError, RepoCueError
 from repocue.scoring import report_folders
 from repocue.scoring.report_set import parse
+from tests.m2_summary.scenes import summary
 from tests.support import m2_sets
 from tests.support.m2_sets import CONDITIONS, seal, write, write_set
 
@@ -172,6 +174,43 @@ def test_a_report_that_breaks_its_contract_or_its_set_is_refused_by_name(
     with pytest.raises(ContractError, match=message) as caught:
         report_folders.load(folder)
     assert os.path.basename(folder) in caught.value.message
+
+
+def places(value: Any, where: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """The way to every value inside a document."""
+    parts = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    return [found for name, part in parts for found in [(*where, name), *places(part, (*where, name))]]
+
+
+STRANGE = (None, -1, 0, 1.5, 2**53, "", "x", [], {}, True, 1e300, "\u202e", ["a"])
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_any_value_anywhere_is_read_or_refused_with_one_clear_error(seed: int, tmp_path: Path) -> None:
+    """A value of one report is removed or replaced, as a hand or a disk may do it; a summary never breaks over it."""
+    chance = random.Random(seed)
+    refused = []
+    for number in range(60):
+        made = m2_sets.reports(version=chance.choice((3, 4)))
+        report = chance.choice(made)
+        *way, last = chance.choice([place for place in places(report) if "trace2" not in place])
+        holder = report
+        for step in way:
+            holder = holder[step]
+        if chance.random() < 0.2:
+            del holder[last]
+        else:
+            holder[last] = chance.choice(STRANGE)
+        try:
+            folder = write(tmp_path / str(number), made, name="set")
+        except (KeyError, TypeError, AttributeError, ValueError):
+            continue  # what names the files was spoilt
+        try:
+            assert summary(folder)["report_sets"]
+        except RepoCueError as error:
+            refused.append(error.message)
+    assert len(refused) > 30
+    assert all("set" in message for message in refused)
 
 
 def test_versions_are_not_mixed_and_an_incomplete_set_is_none(tmp_path: Path) -> None:
