@@ -159,6 +159,9 @@ def test_output_inside_a_checkout_its_git_folders_or_a_set_is_refused(tmp_path: 
     scores = save(tmp_path / "in", [filled(made["scores_form"])])
     with pytest.raises(EvaluationError, match="which is sealed"):
         unblind(made["key"], scores, os.path.dirname(made["key"]))
+    with pytest.raises(EvaluationError, match="lies inside the work tree"):
+        unblind(made["key"], scores, f"{root}/assessed")
+    assert not os.path.exists(f"{root}/assessed")
 
 
 def test_what_cannot_be_blinded_or_unblinded_is_refused_and_leaves_nothing(tmp_path: Path) -> None:

@@ -277,7 +277,7 @@ def test_cheaper_and_worse_is_no_saving(tmp_path: Path) -> None:
     basic, ranked = of(group["verdicts"], "basic"), of(group["verdicts"], "ranked")
     assert basic["status"] == ranked["status"] == "not-established"
     assert basic["reasons"][0] == "Its answers are right in 14 of 15 fields, direct ones in 15 of 15."
-    assert ranked["reasons"][0] == "Assessors gave it 2 for purpose, direct 3."
+    assert ranked["reasons"][0] == "Blinded assessors gave it 2 for purpose, direct 3."
     assert of(group["verdicts"], "structural-oracle")["status"] == "fewer-tokens"
 
 

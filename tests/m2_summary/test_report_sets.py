@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from repocue.errors import ContractError, EvaluationError, EvidenceError, RepoCueError
+from repocue.evaluation.m2.blind import blind
 from repocue.scoring import report_folders
 from repocue.scoring.report_set import parse
 from tests.m2_summary.scenes import summary
@@ -247,6 +248,27 @@ def test_a_folder_is_a_set_or_holds_sets_and_what_belongs_to_none_is_named(tmp_p
         report_folders.find([os.fspath(tmp_path / "gone")])
     with pytest.raises(EvidenceError, match="Not a directory"):
         report_folders.find([os.fspath(parent / "notes.txt")])
+
+
+def test_blinded_answers_and_saved_summaries_beside_sets_are_no_sets(tmp_path: Path) -> None:
+    folder = write_set(tmp_path / "out")
+    made = blind([folder], os.fspath(tmp_path / "out"))
+    (tmp_path / "out" / "summary.json").write_text(json.dumps({"schema_version": "repocue/m2-summary-1"}))
+    found = report_folders.find([os.fspath(tmp_path / "out")])
+    assert found.sets == (folder,)
+    expected = [made["answers_directory"], os.path.dirname(made["key"]), f"{tmp_path}/out/summary.json"]
+    assert sorted(found.unknown) == sorted(expected)
+    assert summary(tmp_path / "out")["unknown_entries"] == list(found.unknown)
+
+
+def test_a_set_that_lost_its_reports_is_still_told_to_be_damaged(tmp_path: Path) -> None:
+    folder = write_set(tmp_path / "out")
+    write_set(tmp_path / "out", run_index=2)
+    for path in Path(folder).glob("*.json"):
+        if path.name != "manifest.json":
+            path.unlink()
+    with pytest.raises(EvidenceError, match=r"\(missing\)"):
+        summary(tmp_path / "out")
 
 
 def test_links_fifos_and_strange_names_are_refused_without_a_traceback(tmp_path: Path) -> None:

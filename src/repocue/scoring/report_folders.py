@@ -1,8 +1,10 @@
 """Finding published report sets on disk and reading them. The only part of this room that touches files.
 
-A folder is a set when it directly holds a ``.json`` file; otherwise it is a parent, and every folder directly in it
-that is a set belongs to it. Whatever else lies in a parent is named, never guessed at: folders that were not published
-(their names begin with a dot), folders without reports, and files.
+A folder is a set when a file directly in it says that it is a condition report, or a manifest there lists the files of
+one; otherwise it is a parent, and every folder directly in it that is a set belongs to it. Whatever else lies in a
+parent is named, never guessed at: folders that were not published (their names begin with a dot), folders without
+reports, such as blinded answers, and files. A folder that was named itself and holds no set is read as one where it has
+a ``.json`` file, so that its fault is told.
 """
 
 from __future__ import annotations
@@ -15,9 +17,13 @@ from typing import Final, NamedTuple
 from repocue.contracts.problems import shown
 from repocue.errors import EvaluationError, EvidenceError
 from repocue.git import trace2
-from repocue.scoring.report_set import LIMITS, ReportSet, parse
+from repocue.scoring.report_set import LIMITS, MANIFEST, ReportSet, parse
 
 _OPEN: Final = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
+
+_HEAD_BYTES: Final = 8192
+_REPORT: Final = b'"repocue/evaluation-'
+_TRACE: Final = b'.trace2.jsonl"'
 
 
 class Found(NamedTuple):
@@ -44,14 +50,19 @@ def find(folders: Iterable[str]) -> Found:
     unknown: list[str] = []
     for given in folders:
         files, below = _entries(given)
-        if any(name.endswith(".json") for name in files):
+        if _is_set(given, files):
             sets.setdefault(os.path.realpath(given), given)
             continue
         inside: list[str] = []
+        others: list[str] = []
         for name in below:
             path = os.path.join(given, name)
-            is_set = not name.startswith(".") and any(inner.endswith(".json") for inner in _entries(path)[0])
-            (inside if is_set else unknown).append(path)
+            is_set = not name.startswith(".") and _is_set(path, _entries(path)[0])
+            (inside if is_set else others).append(path)
+        if not inside and any(name.endswith(".json") for name in files):
+            sets.setdefault(os.path.realpath(given), given)
+            continue
+        unknown += others
         if not inside:
             raise EvaluationError(
                 f"{_shown(given)} is no report set and holds none.",
@@ -98,6 +109,22 @@ def _check_processes(path: str, declared: int) -> None:
             f"{_shown(path)} shows {processes} git processes; the report of the basic condition says {declared}.",
             code="evidence.altered",
         )
+
+
+def _is_set(folder: str, files: Iterable[str]) -> bool:
+    """Whether a folder with these files means to be a set. What cannot be looked into counts, so that it is told."""
+    names = [name for name in files if name.endswith(".json")]
+    for name in sorted(names, key=lambda name: name == MANIFEST):
+        try:
+            with open(os.open(os.path.join(folder, name), _OPEN), "rb") as file:
+                head = file.read(_HEAD_BYTES)
+                if name != MANIFEST and _REPORT not in head:
+                    head += file.read(LIMITS.max_bytes)
+        except OSError:
+            return True
+        if (_TRACE if name == MANIFEST else _REPORT) in head:
+            return True
+    return False
 
 
 def _entries(folder: str) -> tuple[list[str], list[str]]:

@@ -87,7 +87,8 @@ def unblind(key_file: str, scores_files: Sequence[str], output_directory: str) -
     EvaluationError where a file cannot be read, scores are given twice, or the output directory cannot be used.
     """
     key = read_key(key_file)
-    output = checked_output(output_directory, beside=key_file)
+    names = {entry["repository"] for entry in key["entries"]}
+    output = checked_output(output_directory, beside=key_file, repositories=names)
     contents: dict[str, bytes] = {}
     not_scored = []
     assessors: dict[str, str] = {}

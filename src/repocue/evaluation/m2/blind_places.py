@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from repocue.domain import paths
@@ -22,13 +22,23 @@ class Places(NamedTuple):
     common_dir: bytes
 
 
-def checked_output(path: str, *, sets: Sequence[Stored] = (), beside: str | None = None) -> str:
+def checked_output(
+    path: str, *, sets: Sequence[Stored] = (), beside: str | None = None, repositories: Collection[str] = ()
+) -> str:
     """The real path of an output directory, which need not exist.
 
-    `beside` is a key whose folder is sealed, so that nothing may be added to it. Raises EvaluationError where the path
-    lies inside an evaluated checkout, its git folders, a published set or that folder.
+    `beside` is a key whose folder is sealed, so that nothing may be added to it. A key knows the evaluated
+    `repositories` by name alone: a checkout around the path that has such a name counts as one of them. Raises
+    EvaluationError where the path lies inside an evaluated checkout, its git folders, a published set or that folder.
     """
     real = os.path.realpath(path)
+    above = real
+    while (parent := os.path.dirname(above)) != above:
+        if os.path.basename(above) in repositories and os.path.lexists(os.path.join(above, ".git")):
+            checkout = checkout_at(above)
+            if checkout is not None:
+                isolation.outside(checkout, path)
+        above = parent
     for root in dict.fromkeys(stored.set.repository["resolved_root"] for stored in sets):
         checkout = checkout_at(root)
         if checkout is not None:

@@ -99,8 +99,13 @@ def qualitative(runs: Sequence[Run], found: Opinions) -> dict[str, Any]:
     return {
         "judgements": len(every),
         "blinded": sum(opinion.is_blinded for opinion in every),
-        "scores": {name: counted(Fraction(one.judgement.scores[name]) for one in every) for name in SCORES},
+        "scores": _scores(every),
+        "blinded_scores": _scores([opinion for opinion in every if opinion.is_blinded]),
     }
+
+
+def _scores(every: Sequence[Opinion]) -> dict[str, Any]:
+    return {name: counted(Fraction(one.judgement.scores[name]) for one in every) for name in SCORES}
 
 
 def judgements(group: Group, found: Opinions) -> list[dict[str, Any]]:

@@ -126,9 +126,11 @@ def _worse(direct: Mapping[str, Any], assisted: Mapping[str, Any]) -> list[str]:
             f" direct ones in {before['correct']} of {before['scored']}."
         )
     for name in SCORES:
-        low, high = assisted["qualitative"]["scores"][name], direct["qualitative"]["scores"][name]
+        low, high = (one["qualitative"]["blinded_scores"][name] for one in (assisted, direct))
         if low["median"] is not None and high["median"] is not None and low["median"] < high["median"]:
-            found.append(f"Assessors gave it {low['median']} for {name.replace('_', ' ')}, direct {high['median']}.")
+            found.append(
+                f"Blinded assessors gave it {low['median']} for {name.replace('_', ' ')}, direct {high['median']}."
+            )
     return found
 
 
