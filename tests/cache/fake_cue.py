@@ -110,6 +110,14 @@ def spoil(document: dict[str, Any], fault: str, root: str) -> None:
         gone = document["items"].pop()
         document["sources"] = [source for source in document["sources"] if source["id"] not in gone["sources"]]
         document["blocks"] = [block for block in document["blocks"] if block["id"] not in gone["sources"]]
+    elif fault == "other-summary":
+        document["items"][0]["summary"] = "What somebody else wrote."
+    elif fault == "other-kind":
+        document["items"][0]["kind"] = "invariant"
+    elif fault == "other-tags":
+        document["items"][0]["tags"].append("more")
+    elif fault == "other-declaration-id":
+        document["declaration"]["id"] = "another"
     elif fault == "other-declaration":
         document["declaration"]["sha256"] = digest(b"")
     elif fault == "other-question":

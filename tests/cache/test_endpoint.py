@@ -95,7 +95,10 @@ def test_everything_else_is_one_usage_error(url: str) -> None:
     assert DEFAULT_URL in (caught.value.hint or "")
 
 
-def test_credentials_in_a_url_are_not_repeated_in_the_message() -> None:
+@pytest.mark.parametrize(
+    "url", ["https://user:hunter2@127.0.0.1/", "https://127.0.0.1/?key=hunter2", "https://127.0.0.1/#hunter2"]
+)
+def test_credentials_in_a_url_are_not_repeated_in_the_message(url: str) -> None:
     with pytest.raises(UsageError) as caught:
-        parse("https://user:hunter2@127.0.0.1/")
+        parse(url)
     assert "hunter2" not in caught.value.message

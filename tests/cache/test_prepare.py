@@ -154,6 +154,9 @@ def test_a_commit_elsewhere_keeps_the_reusable_identity_and_a_changed_source_doe
     with open(os.path.join(scene.root, "README.md"), "a", encoding="utf-8") as file:
         file.write("More.\n")
     git(scene.root, "commit", "-q", "-a", "-m", "more")
+    assert scene.prepare().error["code"] == "evaluation.cue"  # the stand-in delivers what the declaration does not pin
+    assert scene.repocue("task", "pin", "-C", scene.root).code == 0
+    git(scene.root, "commit", "-q", "-a", "-m", "pinned")
     assert scene.prepare().document["steps"][0]["reusable_identity"] != first["reusable_identity"]
 
 
@@ -252,6 +255,10 @@ def test_an_uninitialised_cache_fails_and_stays_uninitialised(scene: Scene) -> N
     [
         ("other-bytes", "evaluation.source-changed", "README.md"),
         ("fewer-items", "evaluation.cue", "other items or sources"),
+        ("other-summary", "evaluation.cue", "other items or sources"),
+        ("other-kind", "evaluation.cue", "other items or sources"),
+        ("other-tags", "evaluation.cue", "other items or sources"),
+        ("other-declaration-id", "evaluation.cue", "other items or sources"),
         ("other-declaration", "evaluation.source-changed", ".repocue/task-context.json"),
         ("other-question", "evaluation.cue", "another task"),
         ("other-budget", "evaluation.cue", "20001, not 20000"),

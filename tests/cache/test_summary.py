@@ -608,6 +608,12 @@ def test_a_resealed_change_of_one_part_no_longer_makes_the_other_parts(
         summarize(folder)
 
 
+NOTHING_SENT = dict.fromkeys(
+    ("http_started_at", "http_finished_at", "duration_ms", "status", "request_id", "response", "basis_after")
+) | {"request_bytes_written": 0, "request_complete": False}
+"""An attempt that stopped before its request, beside the response of the one that did not."""
+
+
 def reseal_attempt(folder: str, step_id: str) -> None:
     where = os.path.join(folder, "attempts", step_id)
     os.unlink(os.path.join(where, "attempt.json"))
@@ -630,6 +636,10 @@ def reseal_attempt(folder: str, step_id: str) -> None:
         {"response": {"file": "journal.json", "bytes": 1, "sha256": samples.digest("x"), "withheld": False}},
         {"response": {"file": "response.body", "bytes": 1, "sha256": samples.digest("x"), "withheld": False}},
         {"request_bytes_written": -1},
+        {"request_bytes_written": 1},
+        {"outcome": "connect-failed", "reason": "nobody listens"},
+        {"basis_after": {"repository_digest": samples.digest("other")}},
+        NOTHING_SENT | {"outcome": "key-missing", "reason": "no key"},
         {"more": 1},
     ],
     ids=repr,
@@ -639,12 +649,106 @@ def test_a_resealed_observation_that_contradicts_itself_marks_its_step(
 ) -> None:
     folder = ran()
     path = Path(folder, "attempts", "baseline-b", "observation.json")
-    path.write_bytes(samples.encoded(json.loads(path.read_bytes()) | change))
+    seen = json.loads(path.read_bytes())
+    if change.get("basis_after"):  # all but one digest as they were
+        change = {
+            "basis_after": seen["basis_after"] | {"repository_digest": change["basis_after"]["repository_digest"]}
+        }
+    path.write_bytes(samples.encoded(seen | change))
     reseal_attempt(folder, "baseline-b")
     document = summarize(folder)
     assert [entry["status"] for entry in document["steps"]] == ["complete", "incomplete", "complete", "complete"]
     assert names_of(document["steps"][1]["reasons"]) == ["evidence-contradicts"]
     assert document["inventory"] == {"known_usd": "0.0103", "complete_usd": None}
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        ("basis", "status_digest"),
+        ("basis", "repository_digest"),
+        ("repository", "id"),
+        ("processes", "cue", "stdout_bytes"),
+        ("processes", "refresh", "estimated_tokens"),
+    ],
+    ids=repr,
+)
+def test_a_resealed_preparation_must_speak_of_what_was_kept(prepared: Prepared, place: tuple[str, ...]) -> None:
+    folder = prepared()
+    path = Path(folder, "preparation.json")
+    document = json.loads(path.read_bytes())
+    *folders, name = place
+    part = document
+    for member in folders:
+        part = part[member]
+    part[name] = part[name] + 1 if isinstance(part[name], int) else part[name][:-24] + "0" * 24
+    path.write_bytes(samples.encoded(document))
+    reseal(folder)
+    with pytest.raises(EvidenceError, match=r"preparation\.json"):
+        summarize(folder)
+
+
+def reseal_journal(folder: str, step_id: str, change: Mapping[str, Any]) -> None:
+    path = Path(folder, "attempts", step_id, "journal.json")
+    journal = json.loads(path.read_bytes()) | change
+    del journal["self_sha256"]
+    path.write_bytes(manifest.sealed(journal))
+    reseal_attempt(folder, step_id)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"loopback": False},
+        {"endpoint": "https://api.anthropic.com/v1/messages"},
+        {"endpoint": "https://elsewhere.example/v1/messages", "loopback": False},
+        {"more": 1},
+    ],
+    ids=repr,
+)
+def test_a_resealed_journal_that_contradicts_itself_marks_its_step(
+    ran: Callable[..., str], change: dict[str, Any]
+) -> None:
+    folder = ran()
+    reseal_journal(folder, "baseline-b", change)
+    found = step(summarize(folder), "baseline-b")
+    assert (found["status"], names_of(found["reasons"])) == ("incomplete", ["evidence-contradicts"])
+
+
+def test_no_savings_are_seen_between_a_fixture_and_the_provider(ran: Callable[..., str], tmp_path: Path) -> None:
+    folder = ran()
+    for name in ("baseline-a", "baseline-b"):
+        change = {"endpoint": "https://api.anthropic.com/v1/messages", "loopback": False}
+        reseal_journal(folder, name, change)
+    path = bundle(summarize(folder), tmp_path / "assessments.json")
+    verdict = summarize(folder, assessment_file=path)["verdict"]
+    assert (verdict["status"], names_of(verdict["reasons"])) == ("not-established", ["endpoints-mixed"])
+
+
+def test_a_clock_that_was_set_back_between_steps_leaves_no_gap_to_tell(ran: Callable[..., str]) -> None:
+    folder = ran()
+    path = Path(folder, "attempts", "cache-b", "observation.json")
+    seen = json.loads(path.read_bytes())
+    names = ("started_at", "finished_at", "http_started_at", "http_finished_at")
+    path.write_bytes(samples.encoded(seen | {name: "2001" + seen[name][4:] for name in names}))
+    reseal_journal(folder, "cache-b", {"started_at": "2001" + seen["started_at"][4:]})
+    found = step(summarize(folder), "cache-b")
+    assert (found["status"], found["usd"], found["last_access"]) == ("complete", "0.002", None)
+    assert names_of(found["reasons"]) == ["clock-stepped"]
+    assert "cache-a" in found["reasons"][0]
+
+
+@pytest.mark.parametrize("how", ["gone", "link", "file"])
+def test_a_folder_whose_attempts_cannot_be_told_is_refused(ran: Callable[..., str], tmp_path: Path, how: str) -> None:
+    folder = ran()
+    attempts = os.path.join(folder, "attempts")
+    os.rename(attempts, tmp_path / "moved")
+    if how == "link":
+        os.symlink(tmp_path / "moved", attempts)
+    elif how == "file":
+        Path(attempts).write_bytes(b"")
+    with pytest.raises(EvidenceError, match="attempts"):
+        summarize(folder)
 
 
 def test_an_attempt_exchanged_for_another_steps_is_noticed(ran: Callable[..., str]) -> None:
@@ -672,8 +776,26 @@ def test_unfinished_and_missing_attempts_are_visible_and_suppress_the_complete_t
 
 def test_what_stands_among_the_attempts_and_belongs_to_no_step_is_named(ran: Callable[..., str]) -> None:
     folder = ran()
-    os.mkdir(os.path.join(folder, "attempts", "stranger"))
-    assert any("stranger" in limitation for limitation in summarize(folder)["limitations"])
+    Path(folder, "attempts", "notes.txt").write_bytes(b"")
+    document = summarize(folder)
+    assert any("notes.txt" in limitation for limitation in document["limitations"])
+    assert document["inventory"] == {"known_usd": "0.0142", "complete_usd": "0.0142"}
+
+
+def test_a_folder_among_the_attempts_may_be_one_of_unknown_cost(ran: Callable[..., str]) -> None:
+    folder = ran()
+    os.rename(os.path.join(folder, "attempts", "cache-b"), os.path.join(folder, "attempts", "stranger"))
+    document = summarize(folder)
+    assert any("stranger" in limitation for limitation in document["limitations"])
+    assert document["inventory"] == {"known_usd": "0.0122", "complete_usd": None}
+
+
+def test_reasons_show_a_providers_words_short_and_harmless(first_step: First) -> None:
+    content = [{"type": f"\x1b{number}" * 999} for number in range(999)]
+    for told in (message(stop_reason="\x1b[2J" * 9999), message() | {"content": content}):
+        reasons = first_step(told)[0]["reasons"]
+        assert reasons
+        assert all(len(reason) < 9000 and reason.isprintable() for reason in reasons), reasons
 
 
 @pytest.mark.parametrize("place", ["missing", "file", "empty"])

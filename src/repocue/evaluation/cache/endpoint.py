@@ -14,6 +14,8 @@ _DEFAULT_HOST: Final = "api.anthropic.com"
 _DEFAULT_PATH: Final = "/v1/messages"
 _HTTPS_PORT: Final = 443
 
+_IPV6_LOOPBACK: Final = ipaddress.IPv6Address("::1")
+
 # No user, query or fragment can match; nothing is percent-decoded or normalised, so the text is the target.
 _URL: Final = re.compile(
     r"https://(?P<host>\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9.-]+)(?::(?P<port>[0-9]{1,5}))?"
@@ -64,9 +66,11 @@ def parse(url: str | None) -> Endpoint:
 def is_loopback_address(address: str) -> bool:
     """Whether a numeric address, as the socket layer shows it, is a loopback one."""
     try:
-        return ipaddress.ip_address(address).is_loopback
+        found = ipaddress.ip_address(address)
     except ValueError:
         return False
+    # Whether an IPv4 address in IPv6 clothes is one, Python's versions disagree about; here it is none.
+    return found == _IPV6_LOOPBACK if found.version == 6 else found.is_loopback
 
 
 def _is_loopback(host: str) -> bool:
@@ -74,7 +78,8 @@ def _is_loopback(host: str) -> bool:
 
 
 def _refused(url: str, why: str) -> UsageError:
-    shown = url if re.fullmatch(r"[\x21-\x7e]{1,200}", url) and "@" not in url else "as given"
+    # Where a user, a query or a fragment may be meant, a credential may stand in it.
+    shown = url if re.fullmatch(r"[\x21-\x7e]{1,200}", url) and not set(url) & set("@?#") else "as given"
     return UsageError(
         f"The endpoint {shown} cannot be used: {why}.",
         code="usage.endpoint",

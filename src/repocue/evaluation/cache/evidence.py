@@ -8,12 +8,12 @@ from typing import Any
 
 from repocue.contracts import canonical, reader
 from repocue.contracts.types.cache import CacheObservation
-from repocue.errors import RepoCueError
-from repocue.evaluation.cache import layout
+from repocue.errors import EvidenceError, RepoCueError, UsageError
+from repocue.evaluation.cache import endpoint, layout
 from repocue.evaluation.cache.frozen import FrozenRequest, Prepared
 from repocue.evaluation.cache.limits import CacheLimits
 from repocue.evaluation.cache.pairs import Status
-from repocue.evaluation.shared import attempt
+from repocue.evaluation.shared import attempt, files
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,14 +49,14 @@ def gather(prepared: Prepared, limits: CacheLimits) -> list[StepEvidence]:
     ]
 
 
-def unknown_entries(prepared: Prepared) -> list[str]:
-    """What stands among the attempts and belongs to no step."""
+def unknown_entries(prepared: Prepared) -> dict[str, bool]:
+    """What stands among the attempts and belongs to no step, to whether it could be an attempt: a folder."""
     try:
-        names = os.listdir(os.fsencode(prepared.attempts))
-    except OSError:
-        return []
-    shown = sorted(name.decode("utf-8", "backslashreplace") for name in names)
-    return [name for name in shown if name not in prepared.requests]
+        with os.scandir(os.fsencode(prepared.attempts)) as entries:
+            found = {entry.name.decode("utf-8", "backslashreplace"): entry.is_dir() for entry in entries}
+    except OSError as error:
+        raise EvidenceError(f"{files.shown(prepared.attempts)} cannot be read: {error.strerror}.") from error
+    return {name: found[name] for name in sorted(found) if name not in prepared.requests}
 
 
 def _examine(prepared: Prepared, request: FrozenRequest, limits: CacheLimits) -> StepEvidence:
@@ -90,7 +90,12 @@ def _read(prepared: Prepared, request: FrozenRequest, found: attempt.Evidence, l
         subject=subject,
     )
     observation = reader.convert(document, CacheObservation, subject=subject)
-    faults = _journal_faults(prepared, request, found.journal or {}, observation)
+    journal = reader.read_canonical(
+        found.read(attempt.JOURNAL, limit_bytes=limits.benchmark_bytes),
+        contract=layout.JOURNAL_VERSION,
+        subject=f"{layout.ATTEMPTS}/{request.step.id}/{attempt.JOURNAL}",
+    )
+    faults = _journal_faults(prepared, request, journal, observation)
     body = None
     response = observation.response
     if response is not None and response.file is not None:
@@ -100,6 +105,9 @@ def _read(prepared: Prepared, request: FrozenRequest, found: attempt.Evidence, l
             body = found.read(layout.RESPONSE, limit_bytes=limits.send.response_body_bytes)
             if (len(body), canonical.digest(body)) != (response.bytes, response.sha256):
                 faults.append("the response's size or digest is not that of its file")
+    elif layout.RESPONSE in files.names_below(found.folder):
+        faults.append(f"it knows of no {layout.RESPONSE}, and one is there")
+    faults += _request_faults(request, observation)
     faults += _attempt_faults(prepared, observation)
     if faults:
         reason = f"evidence-contradicts: {subject}: {'; '.join(faults)}"
@@ -111,7 +119,7 @@ def _read(prepared: Prepared, request: FrozenRequest, found: attempt.Evidence, l
         reasons=() if is_complete else (f"{observation.outcome}: {observation.reason}",),
         observation=observation,
         body=body,
-        is_loopback=bool((found.journal or {}).get("loopback")),
+        is_loopback=journal["loopback"],
     )
 
 
@@ -130,6 +138,26 @@ def _journal_faults(
     faults = [f"the journal's {name} is another" for name, value in expected.items() if journal.get(name) != value]
     if observation.step != request.step.id:
         faults.append(f"it is the observation of step {observation.step}")
+    try:
+        is_loopback = endpoint.parse(journal["endpoint"]).is_loopback
+    except UsageError:
+        faults.append("the journal's endpoint is one that no request is sent to")
+    else:
+        if is_loopback != journal["loopback"]:
+            faults.append("the journal's loopback is not what its endpoint is")
+    return faults
+
+
+def _request_faults(request: FrozenRequest, observation: CacheObservation) -> list[str]:
+    """Whether how far the request got, the status and the outcome go together."""
+    faults = []
+    if observation.request_complete and observation.request_bytes_written <= len(request.body):
+        faults.append("a complete request has more bytes than its body")
+    outcome, status = observation.outcome, observation.status
+    if outcome in layout.BEFORE_HTTP and observation.http_started_at is not None:
+        faults.append(f"a request began although the outcome is {outcome}")
+    if outcome == "http-status" and status in (None, 200):
+        faults.append("an outcome of another status than 200 has none")
     return faults
 
 
@@ -137,7 +165,7 @@ def _attempt_faults(prepared: Prepared, observation: CacheObservation) -> list[s
     """Whether an outcome of "complete" is what the rest of the observation says."""
     if observation.outcome != layout.COMPLETE:
         return [] if observation.reason is not None else ["an outcome that is not complete has no reason"]
-    fingerprint = prepared.state_fingerprint
+    fingerprint, repository = prepared.state_fingerprint, prepared.preparation["basis"]["repository_digest"]
     faults = []
     if observation.reason is not None:
         faults.append("a complete attempt has a reason for failing")
@@ -146,6 +174,6 @@ def _attempt_faults(prepared: Prepared, observation: CacheObservation) -> list[s
     if observation.response is None or observation.response.withheld:
         faults.append("a complete attempt kept no response")
     for name, basis in (("before", observation.basis_before), ("after", observation.basis_after)):
-        if basis is None or basis.state_fingerprint != fingerprint:
+        if basis is None or (basis.state_fingerprint, basis.repository_digest) != (fingerprint, repository):
             faults.append(f"the state {name} the request is not the frozen one")
     return faults

@@ -11,6 +11,7 @@ from typing import Any
 
 from repocue.contracts import canonical, reader
 from repocue.contracts.types.cache import CacheBenchmark, Step
+from repocue.domain import tokens
 from repocue.errors import EvaluationError, EvidenceError, UsageError
 from repocue.evaluation.cache import benchmark as benchmarks
 from repocue.evaluation.cache import cue as cues
@@ -90,6 +91,9 @@ def load(folder: str, limits: CacheLimits) -> Prepared:
     sealed = manifest.verify(
         folder, layout.MANIFEST, schema_version=layout.MANIFEST_VERSION, leave_out=(layout.ATTEMPTS,)
     )
+    attempts = os.path.join(folder, layout.ATTEMPTS)
+    if os.path.islink(attempts) or not os.path.isdir(attempts):
+        raise _altered(folder, layout.ATTEMPTS, "is no folder, so what was attempted cannot be told")
     data = _read(folder, layout.BENCHMARK, limits.benchmark_bytes)
     benchmark = benchmarks.read(data, limits=limits, today=None, subject=_subject(folder, layout.BENCHMARK))
     _check_names(folder, benchmark, {entry["path"] for entry in sealed["files"]})
@@ -115,12 +119,19 @@ def load(folder: str, limits: CacheLimits) -> Prepared:
         "reusable_identity": wire.reusable_identity(benchmark, schema, cue),
         "snapshot": cue["snapshot"],
     }
-    processes = preparation["processes"]
     for name, value in expected.items():
         if preparation[name] != value:
             raise _altered(folder, layout.PREPARATION, f"names another {name} than its files have")
+    for member, name in (("basis", "status_digest"), ("basis", "repository_digest"), ("repository", "id")):
+        if preparation[member][name] != cue[member][name]:
+            raise _altered(folder, layout.PREPARATION, f"names another {name} than the cue does")
     for name, output in (("refresh", refresh_data), ("cue", cue_data)):
-        if processes[name]["stdout_sha256"] != canonical.digest(output):
+        kept = {
+            "stdout_bytes": len(output),
+            "stdout_sha256": canonical.digest(output),
+            "estimated_tokens": tokens.estimate(len(output)),
+        }
+        if not kept.items() <= preparation["processes"][name].items():
             raise _altered(folder, layout.PREPARATION, f"names another output of {name} than was kept")
     return Prepared(
         folder=folder,

@@ -8,6 +8,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from repocue.contracts import reader
+from repocue.contracts.problems import shown
 from repocue.errors import ContractError
 from repocue.evaluation.cache import layout, message, money, usage, wire
 from repocue.evaluation.cache.pairs import JudgedStep, Quality, Status
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 _OK = 200
 _DISCOVERY = "discovery"
+_SHOWN_KINDS = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,6 +61,7 @@ class Judgement:
             cache_read_tokens=self.usage.cache_read_input_tokens,
             quality=self.quality,
             is_cost_unknown=self.is_cost_unknown,
+            is_loopback=self.evidence.is_loopback,
         )
 
 
@@ -128,11 +131,18 @@ def _read_response(
     if not changes:
         reading.usd = money.cost(reading.usage, benchmark.rates)
     if found.blocks != ("text",):
-        reading.faults.append(f"answer-not-text-only: the response has {', '.join(found.blocks) or 'no'} blocks")
+        reading.faults.append(f"answer-not-text-only: the response has {_kinds(found.blocks)} blocks")
     elif found.stop_reason != "end_turn":
-        reading.faults.append(f"answer-not-ended: the response stopped for {found.stop_reason}")
+        why = "no reason that it gives" if found.stop_reason is None else shown(found.stop_reason)
+        reading.faults.append(f"answer-not-ended: the response stopped for {why}")
     else:
         _read_answer(prepared, found.text or "", reading, limits)
+
+
+def _kinds(blocks: Sequence[str]) -> str:
+    """The types of a response's content, of which a provider may send any number under any name."""
+    named = [shown(kind) for kind in dict.fromkeys(blocks)]
+    return ", ".join(named[:_SHOWN_KINDS]) + (", …" if len(named) > _SHOWN_KINDS else "") or "no"
 
 
 def _read_answer(prepared: Prepared, text: str, reading: _Reading, limits: CacheLimits) -> None:

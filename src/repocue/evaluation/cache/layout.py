@@ -27,6 +27,23 @@ COMPLETE: Final = "complete"
 """The outcome of an attempt that sent its whole request and got a whole answer of status 200 about an unchanged state;
 any other outcome names what went wrong."""
 
+BEFORE_HTTP: Final = frozenset(
+    {
+        "source-changed",
+        "key-missing",
+        "key-unusable",
+        "key-in-request",
+        "name-not-found",
+        "not-loopback",
+        "connect-failed",
+        "connect-timeout",
+        "tls-certificate",
+        "tls-version",
+        "tls-failed",
+    }
+)
+"""Outcomes of attempts whose request never began."""
+
 MANIFEST_VERSION: Final = "repocue/manifest-1"
 PREPARATION_VERSION: Final = "repocue/cache-preparation-1"
 BENCHMARK_VERSION: Final = "repocue/cache-benchmark-1"

@@ -41,6 +41,8 @@ class JudgedStep:
     cache_read_tokens: int | None
     quality: Quality
     is_cost_unknown: bool
+    is_loopback: bool | None = None
+    """Whether a fixture answered and not the provider; None where that is not known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +58,8 @@ class Pair:
     subsequent_requests_usd: Decimal | None
     observed_reuse_count: int | None
     quality: Quality
+    is_mixed: bool = False
+    """Whether some of its answers came from a fixture and some from the provider."""
 
     def to_json(self) -> dict[str, Any]:
         """The members of a summary's pair, in their order."""
@@ -99,6 +103,7 @@ def _pair(cycle: int, steps: Sequence[JudgedStep]) -> Pair:
             correctness=every(step.quality.correctness for step in steps),
             compliance=every(step.quality.compliance for step in steps),
         ),
+        is_mixed={step.is_loopback for step in steps} >= {True, False},
     )
 
 
@@ -117,12 +122,13 @@ class Inventory:
         }
 
 
-def inventory(steps: Iterable[JudgedStep]) -> Inventory:
-    """The sum of all known costs, and the same again where no attempt's cost is unknown."""
+def inventory(steps: Iterable[JudgedStep], *, has_strangers: bool = False) -> Inventory:
+    """The sum of all known costs, and the same again where no attempt's cost is unknown; `has_strangers` says that
+    there may be attempts of no step, which are of unknown cost."""
     found = list(steps)
     known = [step.usd for step in found if step.usd is not None]
     known_usd = money.total(known) if known else None
-    is_complete = not any(step.is_cost_unknown for step in found)
+    is_complete = not has_strangers and not any(step.is_cost_unknown for step in found)
     return Inventory(known_usd=known_usd, complete_usd=known_usd if is_complete else None)
 
 
@@ -157,6 +163,8 @@ def verdict(found: Sequence[Pair], *, required_pairs: int, has_rates: bool) -> V
 
 def _open_gates(pair: Pair) -> list[str]:
     reasons = []
+    if pair.is_mixed:
+        reasons.append(f"endpoints-mixed: cycle {pair.cycle} was answered by the provider and by a loopback endpoint")
     if pair.observed_reuse_count is None:
         reasons.append(f"reuse-unknown: cycle {pair.cycle} has a request whose cache read is unknown")
     elif pair.observed_reuse_count == 0:

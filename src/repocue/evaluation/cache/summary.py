@@ -49,6 +49,7 @@ def summarize(
     ]
     for_pairs = [judgement.for_pairs() for judgement in judged]
     found = pairs.pairs(for_pairs)
+    strangers = evidence.unknown_entries(prepared)
     benchmark = prepared.benchmark
     verdict = pairs.verdict(found, required_pairs=benchmark.required_pairs, has_rates=benchmark.rates is not None)
     document = {
@@ -57,10 +58,10 @@ def summarize(
         "benchmark": _benchmark(prepared),
         "steps": [_step(judgement, judged[:place]) for place, judgement in enumerate(judged)],
         "pairs": [pair.to_json() for pair in found],
-        "inventory": pairs.inventory(for_pairs).to_json(),
+        "inventory": pairs.inventory(for_pairs, has_strangers=any(strangers.values())).to_json(),
         "verdict": verdict.to_json(),
         "not_observed": list(NOT_OBSERVED),
-        "limitations": _limitations(prepared, judged, entries),
+        "limitations": _limitations(prepared, judged, entries, strangers),
     }
     reader.check(document, contract=layout.EVALUATION_VERSION, kind="summary")
     return document
@@ -101,20 +102,34 @@ def _step(judgement: Judgement, earlier: Sequence[Judgement]) -> dict[str, Any]:
         "usd": money.optional_text(judgement.usd),
         "last_access": _last_access(judgement, earlier),
         "duration_ms": None if observation is None else observation.duration_ms,
-        "reasons": list(judgement.reasons),
+        "reasons": [*judgement.reasons, *_clock_faults(judgement, earlier)],
         "binding": judgement.binding,
     }
 
 
-def _last_access(judgement: Judgement, earlier: Sequence[Judgement]) -> dict[str, Any] | None:
-    """The latest request that began before this one and whose usage shows a cache write or read."""
+def _clock_faults(judgement: Judgement, earlier: Sequence[Judgement]) -> list[str]:
+    """Steps run in their order, so one that shows a later access was timed by a clock that was set back since."""
     started = _http_started(judgement)
     if started is None:
+        return []
+    later = [
+        other.evidence.request.step.id
+        for other in earlier
+        if other.usage.has_cache_access and (began := _http_started(other)) is not None and began > started
+    ]
+    what = f"clock-stepped: {', '.join(later)} ran before and began later by the clock, so no gap can be told"
+    return [what] if later else []
+
+
+def _last_access(judgement: Judgement, earlier: Sequence[Judgement]) -> dict[str, Any] | None:
+    """The latest earlier request whose usage shows a cache write or read; None too where the clock contradicts."""
+    started = _http_started(judgement)
+    if started is None or _clock_faults(judgement, earlier):
         return None
     candidates = [
         (began, place)
         for place, other in enumerate(earlier)
-        if other.usage.has_cache_access and (began := _http_started(other)) is not None and began <= started
+        if other.usage.has_cache_access and (began := _http_started(other)) is not None
     ]
     if not candidates:
         return None
@@ -135,7 +150,12 @@ def _http_started(judgement: Judgement) -> int | None:
     return epoch_ms(observation.http_started_at)
 
 
-def _limitations(prepared: Prepared, judged: Sequence[Judgement], entries: Sequence[Mapping[str, Any]]) -> list[str]:
+def _limitations(
+    prepared: Prepared,
+    judged: Sequence[Judgement],
+    entries: Sequence[Mapping[str, Any]],
+    unknown: Mapping[str, bool],
+) -> list[str]:
     found = list(LIMITATIONS)
     loopback = [step.evidence.request.step.id for step in judged if step.evidence.is_loopback]
     if loopback:
@@ -143,9 +163,8 @@ def _limitations(prepared: Prepared, judged: Sequence[Judgement], entries: Seque
             f"Answered by a loopback endpoint, not by the provider: {', '.join(loopback)}. Such answers verify the"
             " software; they show no cache activity and no savings."
         )
-    if unknown := evidence.unknown_entries(prepared):
+    if unknown:
         found.append(f"Entries among the attempts that belong to no step: {', '.join(unknown)}.")
-    strangers = [entry["step"] for entry in entries if entry["step"] not in prepared.requests]
-    if strangers:
+    if strangers := [entry["step"] for entry in entries if entry["step"] not in prepared.requests]:
         found.append(f"Assessments of steps that the benchmark does not have, rejected: {', '.join(strangers)}.")
     return found

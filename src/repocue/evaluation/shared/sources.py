@@ -46,15 +46,34 @@ def check_against(cue: Mapping[str, Any], observation: Observation, git: Git) ->
 
 
 def check_selection(cue: Mapping[str, Any], task: Task, declaration: bytes) -> None:
-    """Raises EvaluationError, code ``evaluation.cue``, unless the cue delivers exactly the items and sources that the
-    task's selector takes from the declaration; TaskContextError or ContractError where it takes none."""
+    """Raises EvaluationError, code ``evaluation.cue``, unless the cue delivers exactly the items that the task's
+    selector takes from the declaration, as they stand there, with their pinned sources; TaskContextError or
+    ContractError where it takes none."""
     from repocue.cue.task.blocks import Place
     from repocue.cue.task.loading import parse
     from repocue.cue.task.selection import select
 
-    selected = select(parse(declaration, task.declaration).context, task.selector)
-    expected = {item.id: {Place.of(source).id for source in item.sources} for item in selected}
-    if {item["id"]: set(item["sources"]) for item in cue["items"]} != expected:
+    declared = parse(declaration, task.declaration).context
+    expected = {
+        item.id: (
+            item.kind,
+            item.summary,
+            sorted(item.tags),
+            {Place.of(source).id: source.sha256 for source in item.sources},
+        )
+        for item in select(declared, task.selector)
+    }
+    pins = {source["id"]: source["sha256"] for source in cue["sources"]}
+    found = {
+        item["id"]: (
+            item["kind"],
+            item["summary"],
+            sorted(item["tags"]),
+            {name: pins[name] for name in item["sources"]},
+        )
+        for item in cue["items"]
+    }
+    if found != expected or cue["declaration"]["id"] != declared.id:
         raise EvaluationError(
             f"The task cue delivers other items or sources than the selector takes: {', '.join(expected)}.",
             code="evaluation.cue",
