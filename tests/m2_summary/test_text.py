@@ -50,7 +50,7 @@ def compared(shown: str) -> list[re.Match[str]]:
     for line in shown.splitlines():
         if line.split()[:4] == ["n", "direct", "assisted", "ratio"]:
             inside = True
-        elif not line.strip() or line.startswith("The same"):
+        elif not line.strip() or line.startswith("No difference"):
             inside = False
         elif inside and not line.startswith("─"):
             row = _COMPARED.match(line.rstrip())

@@ -146,7 +146,7 @@ def _left_out(name: str, condition: str, values: Mapping[str, Any]) -> list[str]
 def compared(comparison: Mapping[str, Any], *, title: str) -> Table:
     """One assisted condition beside direct; the ratio divides out from the two columns before it.
 
-    Measurements that are equal in every pair are named below with what they are over.
+    Measurements without any difference are named below with what they are over.
     """
     rows = []
     equal: dict[str, list[str]] = {}
@@ -169,7 +169,7 @@ def compared(comparison: Mapping[str, Any], *, title: str) -> Table:
             )
         )
     columns = ("", "n ", "direct ", "assisted ", "ratio ", "less by ", "min ", "max ")
-    notes = [f"The same in every pair (n {n}): {', '.join(names)}." for n, names in equal.items()]
+    notes = [f"No difference (n {n}): {', '.join(names)}." for n, names in equal.items()]
     return Table(title, columns, rows, notes)
 
 
