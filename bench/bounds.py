@@ -32,6 +32,11 @@ def init_ms(s_ms: float, p_ms: float) -> float:
     return 4 * s_ms + 2 * p_ms
 
 
+def condition_ms(s_ms: float, p_ms: float) -> float:
+    """`evaluate-m2`'s own time for each condition: preparation and captures, without agent and oracle."""
+    return 5 * s_ms + 5 * p_ms
+
+
 def peak_mib(tracked_files: int) -> float:
     """Peak memory of any command."""
     return 40 + 0.8 * tracked_files / KIB

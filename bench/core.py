@@ -7,7 +7,8 @@ import shutil
 import sys
 from collections.abc import Mapping, Sequence
 
-from bench.bounds import GROWTH_KIB, Verdict, everyday_ms, init_ms, peak_mib
+from bench import m2
+from bench.bounds import GROWTH_KIB, Verdict, condition_ms, everyday_ms, init_ms, peak_mib
 from bench.measure import Operation, interleave, run
 from bench.repositories import tracked_files
 from tests.support.repos import git
@@ -37,7 +38,8 @@ def measure(
         before=lambda: shutil.rmtree(fresh, ignore_errors=True),
         every=3,
     )
-    operations = [s, p, *everyday, init]
+    experiment = m2.operation(root, folder, command, every=5)
+    operations = [s, p, *everyday, init, experiment]
     interleave(operations, rounds=rounds, env=env)
 
     daily, once, memory = (
@@ -50,6 +52,14 @@ def measure(
     verdicts += [
         Verdict(what=f"peak of {op.name}", measured=op.peak_mib, bound=memory, unit="MiB") for op in [*everyday, init]
     ]
+    verdicts.append(
+        Verdict(
+            what="evaluate-m2, own time per condition",
+            measured=(experiment.wall_ms - m2.oracle_ms(folder)) / m2.CONDITIONS,
+            bound=condition_ms(s.wall_ms, p.wall_ms),
+            unit="ms",
+        )
+    )
     growth = max(_growths_kib(root, cache, repocue("refresh"), env))
     verdicts.append(Verdict(what="growth of a one-file refresh", measured=growth, bound=GROWTH_KIB, unit="KiB"))
     return operations, verdicts

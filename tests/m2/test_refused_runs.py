@@ -14,6 +14,7 @@ import pytest
 
 from repocue.errors import ContractError, EvaluationError
 from repocue.evaluation.m2.limits import M2Limits
+from repocue.git import evidence
 from tests.m2.conftest import build
 from tests.m2.scene import CONDITIONS, Prepared, Scene, alive, error_of, reports_of
 from tests.support.scripted_runner import DELETE
@@ -296,11 +297,16 @@ def test_a_run_that_changes_the_repository_is_refused(
     try:
         with pytest.raises(EvaluationError) as caught:
             prepared.run()
+        worktree, environ = prepared.inputs.given.worktree, prepared.inputs.given.environ
+        fresh = evidence.capture(worktree, environ)
+        built_on = evidence.capture(worktree, environ, earlier=prepared.prepared.capture)
     finally:
         shutil.rmtree(scene.root)
         shutil.copytree(copy, scene.root, symlinks=True)
     assert caught.value.code == "evaluation.repository-changed"
     assert "while condition ranked of run 1 ran" in caught.value.message
+    for name in ("state_fingerprint", "guard_digest", "untracked_content_digest", "gitlinks"):
+        assert getattr(built_on, name) == getattr(fresh, name)
 
 
 def test_an_ignored_file_is_not_covered_and_a_failing_run_says_what_it_changed(scene: Scene) -> None:

@@ -56,12 +56,15 @@ class Capture:
     untracked: tuple[UntrackedContent, ...]
     bytes_read: int
     """Bytes of untracked files that were hashed for it."""
+    gitlinks: tuple[str, ...]
+    """The paths at which the index has a submodule."""
 
 
 def capture(worktree: Worktree, environ: Mapping[str, str], *, earlier: Capture | None = None) -> Capture:
     """Observe `worktree` and hash everything that an evaluated process could change unseen.
 
-    With `earlier`, files whose stat is unchanged since are not read again. Raises RepositoryMoved where the repository
+    With `earlier`, files whose stat is unchanged since are not read again, and the index is not parsed again where git
+    lists the same. Raises RepositoryMoved where the repository
     keeps changing, and what `observe` raises.
     """
     return _capture(worktree, environ, earlier, 0)
@@ -77,7 +80,8 @@ def _capture(worktree: Worktree, environ: Mapping[str, str], earlier: Capture | 
             untracked, bytes_read = _untracked(worktree, environ, observation, earlier)
         except FileNotFoundError:
             continue
-        guard = _guard(worktree, environ, git, observation, depth)
+        gitlinks = _gitlinks(observation, earlier)
+        guard = _guard(worktree, environ, git, gitlinks, depth)
         if basis_stats(worktree) == stats:
             break
     else:
@@ -86,24 +90,52 @@ def _capture(worktree: Worktree, environ: Mapping[str, str], earlier: Capture | 
             hint="Try again when no other command is changing it.",
         )
     listed = [(entry.path, entry.kind, entry.digest) for entry in untracked]
+    if earlier is not None and _is_same(observation, untracked, earlier):
+        fingerprint, untracked_digest = earlier.state_fingerprint, earlier.untracked_content_digest
+    else:
+        fingerprint, untracked_digest = _fingerprint(observation, listed), digest_of({"untracked": listed})
     return Capture(
         at=observation.observed_at,
-        state_fingerprint=digest_of(
-            {
-                "object_format": observation.object_format,
-                "head": observation.head,
-                "branch": observation.branch,
-                "entries": observation.entries(),
-                "dirty_entries": dirty_entries(observation.dirty),
-                "untracked": listed,
-            }
-        ),
+        state_fingerprint=fingerprint,
         guard_digest=guard,
-        untracked_content_digest=digest_of({"untracked": listed}),
+        untracked_content_digest=untracked_digest,
         observation=observation,
         untracked=untracked,
         bytes_read=bytes_read,
+        gitlinks=gitlinks,
     )
+
+
+def _fingerprint(observation: Observation, untracked: list[tuple[str, str, str | None]]) -> str:
+    return digest_of(
+        {
+            "object_format": observation.object_format,
+            "head": observation.head,
+            "branch": observation.branch,
+            "entries": observation.entries(),
+            "dirty_entries": dirty_entries(observation.dirty),
+            "untracked": untracked,
+        }
+    )
+
+
+def _is_same(observation: Observation, untracked: tuple[UntrackedContent, ...], earlier: Capture) -> bool:
+    """Whether everything that the fingerprint is made of equals what the earlier one was made of."""
+    then = earlier.observation
+    return (
+        observation.index_token == then.index_token  # the entries
+        and observation.object_format == then.object_format
+        and observation.head == then.head
+        and observation.branch == then.branch
+        and observation.dirty == then.dirty
+        and [entry[:3] for entry in untracked] == [entry[:3] for entry in earlier.untracked]
+    )
+
+
+def _gitlinks(observation: Observation, earlier: Capture | None) -> tuple[str, ...]:
+    if earlier is not None and observation.index_token == earlier.observation.index_token:
+        return earlier.gitlinks
+    return tuple(entry.path for entry in observation.entries() if entry.mode == _SUBMODULE and entry.stage in (0, 2))
 
 
 def _known(observation: Observation) -> Known:
@@ -173,7 +205,7 @@ def _nested_head(folder: bytes, environ: Mapping[str, str]) -> str | None:
         return None
 
 
-def _guard(worktree: Worktree, environ: Mapping[str, str], git: Git, observation: Observation, depth: int) -> str:
+def _guard(worktree: Worktree, environ: Mapping[str, str], git: Git, gitlinks: tuple[str, ...], depth: int) -> str:
     """The digest of refs, stash, configuration, HEAD's log and populated submodules."""
     refs = git.run("for-each-ref", "--format=%(refname)%00%(objectname)%00%(symref)")
     return digest_of(
@@ -187,27 +219,25 @@ def _guard(worktree: Worktree, environ: Mapping[str, str], git: Git, observation
             "head_log": _file_digest(worktree.git_dir, b"logs/HEAD"),
             "submodules": [
                 (path, inner.state_fingerprint, inner.guard_digest)
-                for path, inner in _submodules(worktree, environ, observation, depth)
+                for path, inner in _submodules(worktree, environ, gitlinks, depth)
             ],
         }
     )
 
 
 def _submodules(
-    worktree: Worktree, environ: Mapping[str, str], observation: Observation, depth: int
+    worktree: Worktree, environ: Mapping[str, str], gitlinks: tuple[str, ...], depth: int
 ) -> Iterator[tuple[str, Capture]]:
     """The captures of submodules that have a work tree of their own. git's status says only *that* one is dirty."""
     if depth == _MAX_DEPTH:
         return
-    for entry in observation.entries():
-        if entry.mode != _SUBMODULE or entry.stage not in (0, 2):
-            continue
-        folder = os.path.join(worktree.root, raw(entry.path))
+    for path in gitlinks:
+        folder = os.path.join(worktree.root, raw(path))
         if not os.path.lexists(os.path.join(folder, b".git")):
             continue
         inner = find(os.fsdecode(folder), environ)
         if inner.root == os.path.realpath(folder):
-            yield entry.path, _capture(inner, environ, None, depth + 1)
+            yield path, _capture(inner, environ, None, depth + 1)
 
 
 def _file_digest(folder: bytes, name: bytes) -> str | None:

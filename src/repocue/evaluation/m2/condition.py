@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from repocue.evaluation.m2.inputs import Inputs
     from repocue.evaluation.m2.preparation import Prepared
     from repocue.evaluation.m2.workspace import Workspace
-    from repocue.git.evidence import Capture
 
 CONTAMINATED: Final = "contaminated"
 """The category of the finding that a run is not comparable because its agent used RepoCue itself."""
@@ -40,18 +39,15 @@ CUE_FILE: Final = "cue.json"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Taken:
-    """A capture and when it had ended, by the set's own clock."""
+    """What a capture showed and when it had ended, by the set's own clock. The capture itself is large and not kept."""
 
-    capture: Capture
     at: str
+    state_fingerprint: str
+    guard_digest: str
 
     def to_json(self) -> dict[str, str]:
         """The report's form."""
-        return {
-            "at": self.at,
-            "state_fingerprint": self.capture.state_fingerprint,
-            "guard_digest": self.capture.guard_digest,
-        }
+        return {"at": self.at, "state_fingerprint": self.state_fingerprint, "guard_digest": self.guard_digest}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,7 +98,7 @@ def run_condition(
     begun = time.perf_counter()
     pre_run = _capture(inputs, prepared)
     captures_s = time.perf_counter() - begun
-    require_same(pre_run.capture, prepared.capture, f"before condition {condition} of run {run_index} began")
+    require_same(pre_run, prepared.capture, f"before condition {condition} of run {run_index} began")
     supervisor = Supervisor(
         timeout_s=given.timeout_s,
         stdout_limit_bytes=given.limits.runner_stdout_bytes,
@@ -120,7 +116,7 @@ def run_condition(
     _require_success(ended, who, given.limits.shown_characters, _changes(post_run, prepared, unseen))
     if post_run is None:
         raise unseen or EvaluationError(f"{who} left a repository that cannot be observed.")
-    require_same(post_run.capture, prepared.capture, f"while condition {condition} of run {run_index} ran")
+    require_same(post_run, prepared.capture, f"while condition {condition} of run {run_index} ran")
     observation = rules.read_observation(
         ended.stdout,
         expected=rules.Expected(condition=condition, run_index=run_index, head=head, snapshot=prepared.snapshot),
@@ -142,7 +138,11 @@ def run_condition(
 def _capture(inputs: Inputs, prepared: Prepared) -> Taken:
     given = inputs.given
     capture = evidence.capture(given.worktree, given.environ, earlier=prepared.capture)
-    return Taken(capture=capture, at=prepared.clock.now())
+    return Taken(
+        at=prepared.clock.now(),
+        state_fingerprint=capture.state_fingerprint,
+        guard_digest=capture.guard_digest,
+    )
 
 
 def _capture_after(inputs: Inputs, prepared: Prepared) -> tuple[Taken | None, RepoCueError | None]:
@@ -158,7 +158,7 @@ def _changes(post_run: Taken | None, prepared: Prepared, unseen: RepoCueError | 
     if post_run is None:
         return "" if unseen is None else f" Afterwards the repository cannot be observed: {unseen.message}."
     try:
-        require_same(post_run.capture, prepared.capture, "")
+        require_same(post_run, prepared.capture, "")
     except EvaluationError:
         return " The repository changed while it ran."
     return ""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from repocue.cue import placebo, ranked, structural
@@ -73,6 +73,8 @@ class Builder:
         with load_current(request) as reading:
             self.current: Current = reading.current
             self.summary: Summary = reading.summary
+        self._read: tuple[RankedFacts, Observation] | None = None
+        self._facts_s = 0.0
 
     def placebo(self) -> Context:
         """The control: which state it is, and no content."""
@@ -90,8 +92,12 @@ class Builder:
         return self._timed(ranked.KIND, build)
 
     def structural(self, tool: OracleTool) -> Context:
-        """The ranked facts and the oracle's candidates. The oracle runs between two checks of the snapshot."""
+        """The ranked facts and the oracle's candidates. The oracle runs between two checks of the snapshot.
+
+        Facts that were read already are used again, and the time that reading them took counts here too.
+        """
         found: list[Analysis] = []
+        earlier_s = self._facts_s
 
         def build() -> Fitted:
             facts, _ = self._facts()
@@ -107,16 +113,9 @@ class Builder:
             )
             return structural.build(self._subject(after), self.summary, facts, structure, max_tokens=self._max_tokens)
 
-        context = self._timed(structural.KIND, build)
-        return Context(
-            condition=context.condition,
-            contract=context.contract,
-            document=context.document,
-            wall_duration_ms=context.wall_duration_ms,
-            analysis=found[0],
-        )
+        return replace(self._timed(structural.KIND, build, earlier_s=earlier_s), analysis=found[0])
 
-    def _timed(self, condition: str, build: Callable[[], Fitted]) -> Context:
+    def _timed(self, condition: str, build: Callable[[], Fitted], *, earlier_s: float = 0.0) -> Context:
         begun = time.perf_counter()
         try:
             fitted = build()
@@ -126,12 +125,17 @@ class Builder:
             condition=condition,
             contract=CUE_2,
             document=fitted.document,
-            wall_duration_ms=milliseconds(time.perf_counter() - begun),
+            wall_duration_ms=milliseconds(earlier_s + time.perf_counter() - begun),
         )
 
     def _facts(self) -> tuple[RankedFacts, Observation]:
-        request, current = self._request, self.current
-        return read_facts(request.worktree, request.environ, header=current.header, known=current.known)
+        """The live facts, read once, and the observation that was made right after."""
+        if self._read is None:
+            request, current = self._request, self.current
+            begun = time.perf_counter()
+            self._read = read_facts(request.worktree, request.environ, header=current.header, known=current.known)
+            self._facts_s = time.perf_counter() - begun
+        return self._read
 
     def _observe(self) -> Observation:
         """The repository now, which must be in the snapshot's state."""

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from repocue.contracts import reader
+from repocue.contracts.rules.evaluation import CONDITIONS
 from repocue.domain.paths import display
 from repocue.evaluation.m2 import delivery, naming, preparation, published, reports, workspace
 from repocue.evaluation.m2.condition import Outcome, run_condition
@@ -38,8 +39,9 @@ if TYPE_CHECKING:
 SNAPSHOT = "snapshot-000001"
 """What the first snapshot of a new cache is called; a set's contexts are always made from it."""
 
-_PREPARING_STEPS = 8
-_CONDITION_STEPS = 5
+_STEPS = 8
+"""Of every set: seven of preparation, and publishing."""
+_DRY_STEPS = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,7 +110,7 @@ class Experiment:
         inputs = self._inputs
         self._find_published()
         self._todo = [index for index in inputs.run_indexes if index not in self._skipped]
-        steps = _PREPARING_STEPS + (0 if inputs.runner is None else _CONDITION_STEPS)
+        steps = _STEPS + (_DRY_STEPS if inputs.runner is None else len(CONDITIONS))
         self._total = steps * len(self._todo)
         if self._todo:
             self._executable = delivery.identify(inputs.given, inputs.temporary_root)

@@ -100,15 +100,16 @@ def prepare(
         clock=clock,
     )
     workspace.remove(_CACHE)
-    tell("Fingerprint")
-    after = evidence.capture(given.worktree, given.environ, earlier=before)
-    require_same(after, before, "while the contexts were prepared")
+    if inputs.runner is None:  # else the capture before the first runner says the same
+        tell("Fingerprint")
+        after = evidence.capture(given.worktree, given.environ, earlier=before)
+        require_same(after, before, "while the contexts were prepared")
     root = display(given.worktree.root)
-    observation = after.observation
+    observation = before.observation
     return Prepared(
-        maintenance_id=naming.maintenance_id(root, after.state_fingerprint, header.snapshot),
+        maintenance_id=naming.maintenance_id(root, before.state_fingerprint, header.snapshot),
         snapshot=header.snapshot,
-        capture=after,
+        capture=before,
         repository={
             "supplied_path": display(os.fsencode(given.supplied_path)),
             "resolved_root": root,
@@ -119,8 +120,8 @@ def prepare(
             "dirty": observation.is_dirty,
             "status_digest": observation.status_digest,
             "repository_digest": observation.repository_digest,
-            "untracked_content_digest": after.untracked_content_digest,
-            "state_fingerprint": after.state_fingerprint,
+            "untracked_content_digest": before.untracked_content_digest,
+            "state_fingerprint": before.state_fingerprint,
             "tracked_files": builder.summary.tracked_files,
             "tracked_bytes": builder.summary.size_bytes,
         },
