@@ -35,7 +35,7 @@ def _imported(document: dict[str, Any]) -> Any:
         for one in assessments["rejected"]
     ]
     lines += [f"Belongs to no set: {path}" for path in document["unknown_entries"]]
-    return Group("\n".join(lines), _table(document["sets"]), *_limitations(document))
+    return Group(output.plain("\n".join(lines)), _table(document["sets"]), *_limitations(document))
 
 
 def _listed(document: dict[str, Any]) -> Any:
@@ -48,7 +48,9 @@ def _listed(document: dict[str, Any]) -> Any:
 
 def _removed(document: dict[str, Any]) -> str:
     row = document["calibration"]
-    return f"Removed {row['id']}, run {row['run_index']} of {row['model']}; its published set was not touched."
+    return output.safe(
+        f"Removed {row['id']}, run {row['run_index']} of {row['model']}; its published set is untouched."
+    )
 
 
 def _shown(document: dict[str, Any]) -> Any:
@@ -95,7 +97,7 @@ def _shown(document: dict[str, Any]) -> Any:
         + ", ".join(f"{name.replace('_', ' ')} {score}" for name, score in one["scores"].items())
         for one in document["assessments"]
     ]
-    return Group(facts, metrics, answers, *opinions, *_limitations(document))
+    return Group(output.plain(facts), metrics, answers, *map(output.plain, opinions), *_limitations(document))
 
 
 def _table(rows: list[dict[str, Any]]) -> Any:
@@ -126,5 +128,5 @@ def _value(value: float | None) -> str:
     return "unknown" if value is None else f"{value:,}"
 
 
-def _limitations(document: dict[str, Any]) -> list[str]:
-    return [f"Note: {text}" for text in document["limitations"]]
+def _limitations(document: dict[str, Any]) -> list[Any]:
+    return [output.plain(f"Note: {text}") for text in document["limitations"]]

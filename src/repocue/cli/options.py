@@ -202,6 +202,11 @@ def common_options(function: Callable[..., Any]) -> Callable[..., Any]:
     return _with_invocation(function, _FORMS)
 
 
+def common_options_with(*formats: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """`common_options` for a command that answers in further `formats` as well."""
+    return lambda function: _with_invocation(function, (*_FORMS, *formats))
+
+
 def json_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """`common_options` for a command whose answer is JSON always."""
     return _with_invocation(function, ("auto", "json"))

@@ -39,19 +39,43 @@ def emit(invocation: Invocation, document: Any, text: Callable[[Any], Any], *, i
 
     `text` returns a string, or anything rich can render.
     """
-    if not wants_text(invocation):
+    if wants_text(invocation):
+        write(_shown(text(document)))
+    else:
         write(canonical.document(document, indent=indent))
-        return
-    answer = text(document)
+
+
+def for_file(invocation: Invocation, document: Any, text: Callable[[Any], Any]) -> bytes:
+    """The answer as it goes to a file: indented canonical JSON, or text where that was asked for by name."""
+    if invocation.format == "text":
+        return _shown(text(document), width=100)
+    return canonical.document(document, indent=True)
+
+
+def _shown(answer: Any, *, width: int | None = None) -> bytes:
+    """Text as it is printed; `width` makes it plain and independent of any terminal."""
     if isinstance(answer, str):
-        write(answer.rstrip("\n").encode("utf-8", "backslashreplace") + b"\n")
-        return
+        return answer.rstrip("\n").encode("utf-8", "backslashreplace") + b"\n"
     from rich.console import Console
 
-    console = Console(highlight=False)
+    console = Console(highlight=False) if width is None else Console(highlight=False, width=width, color_system=None)
     with console.capture() as capture:  # rich itself ends the process when a pipe breaks
         console.print(answer)
-    write(capture.get().encode("utf-8", "backslashreplace"))
+    return capture.get().encode("utf-8", "backslashreplace")
+
+
+def safe(text: str) -> str:
+    """`text` with whatever could steer a terminal shown as an escape; line ends stay."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode() for c in text)
+
+
+def plain(text: str) -> Any:
+    """`text` as a part of a rich answer: brackets in it are no markup, and nothing in it steers the terminal."""
+    from rich.text import Text
+
+    return Text(safe(text))
 
 
 def fields(pairs: Sequence[tuple[str, str]]) -> str:
@@ -71,7 +95,7 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, title: str |
     for column in columns:
         made.add_column(column.strip(), justify="right" if column.endswith(" ") else "left", overflow="fold")
     for row in rows:
-        made.add_row(*(Text(cell) for cell in row))  # Text, because brackets in a cell are no markup
+        made.add_row(*(Text(safe(cell)) for cell in row))  # Text, because brackets in a cell are no markup
     return made
 
 

@@ -7,6 +7,8 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import NamedTuple
 
+from repocue.domain.measurement import MAX_COUNTER
+
 DECIMALS = 6
 """Places kept where an exact value has no finite short decimal form (percentages, odd medians)."""
 
@@ -29,8 +31,11 @@ def exact(value: float) -> Fraction:
 
 
 def number(value: Fraction) -> int | float:
-    """An exact value as JSON shows it: an integer where it is one, else at most six decimals."""
-    if value.denominator == 1:
+    """An exact value as JSON shows it: an integer where it is one and every reader keeps it, else at most six decimals.
+
+    Beyond 2^53 - 1 it is the nearest binary number, written with an exponent.
+    """
+    if value.denominator == 1 and abs(value.numerator) <= MAX_COUNTER:
         return value.numerator
     return float(round(value, DECIMALS))
 

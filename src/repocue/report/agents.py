@@ -89,7 +89,7 @@ def _group(group: Group, maintenance: Fraction | None, consumers: Sequence[int])
         "identity": identity_json(group.identity),
         "status": status(len(group.pairs)),
         "pairs": [_pair(stored) for stored in group.pairs],
-        "metrics": {name: _metric(summarize(costs[name]), costs[name]) for name in METRICS},
+        "metrics": {name: _metric(summarize(costs[name]), costs[name], _zeros(group, name)) for name in METRICS},
         "maintenance_ms": None if maintenance is None else number(maintenance),
         "scenarios": [
             {
@@ -162,7 +162,12 @@ def _components(group: Group, costs: Sequence[PairedCost], name: str) -> list[Co
     ]
 
 
-def _metric(found: PairedStatistics, costs: Sequence[PairedCost]) -> dict[str, Any]:
+def _zeros(group: Group, name: str) -> int:
+    """Zeros of version 3 that may stand for a counter that was left out."""
+    return sum((name in one.pair.direct.zeros) + (name in one.pair.assisted.zeros) for one in group.pairs)
+
+
+def _metric(found: PairedStatistics, costs: Sequence[PairedCost], zeros: int) -> dict[str, Any]:
     """complete + estimated + not_observed = of."""
     missing = sum(None in (cost.direct.value, cost.assisted.value) for cost in costs)
     return {
@@ -176,6 +181,7 @@ def _metric(found: PairedStatistics, costs: Sequence[PairedCost]) -> dict[str, A
         "assisted": _spread(found.assisted),
         "difference": _spread(found.difference),
         "percent_median": None if found.percent_median is None else number(found.percent_median),
+        "ambiguous_zeros": zeros,
     }
 
 

@@ -92,12 +92,14 @@ def _time(match: re.Match[str]) -> int:
         zone = timezone(-offset if sign == "-" else offset)
     # A leap second is written :60 and belongs to the second that follows.
     leap, second = (1, 59) if second == 60 else (0, second)
-    whole = _milliseconds(datetime(year, month, day, hour, minute, second, tzinfo=zone)) + 1000 * leap
+    whole: int = _milliseconds(datetime(year, month, day, hour, minute, second, tzinfo=zone)) + 1000 * leap
     if not fraction:
         return whole
     digits = fraction[1:]
-    return whole + -(-int(digits) * 1000 // 10 ** len(digits))
+    divisor: int = 10 ** len(digits)
+    return whole + -(-int(digits) * 1000 // divisor)
 
 
 def _milliseconds(moment: datetime) -> int:
+    """Since 1970-01-01 UTC; `moment` has whole seconds."""
     return (moment - _EPOCH) // timedelta(milliseconds=1)
