@@ -214,6 +214,35 @@ def test_an_answer_that_cannot_be_written_is_an_error(repocue_exe: list[str], ro
         assert text.count("\n") <= 2
 
 
+def test_unbuffered_streams_change_no_answer_and_no_error(
+    repocue_exe: list[str], root: str, env: dict[str, str], tmp_path: Path
+) -> None:
+    """Containers set PYTHONUNBUFFERED; a raw stream takes what fits, and says so in a count instead of an error."""
+    env = {**env, "PYTHONUNBUFFERED": "1"}
+    for arguments in (["--help"], ["--version"], ["schema", "list"]):
+        read_end, write_end = os.pipe()
+        os.close(read_end)
+        try:
+            done = subprocess.run(
+                [*repocue_exe, *arguments], cwd=root, env=env, stdout=write_end, stderr=subprocess.PIPE
+            )
+        finally:
+            os.close(write_end)
+        assert (done.returncode, done.stderr) == (0, b""), arguments
+    answer = tmp_path / "answer"
+    for arguments, room in (["--help"], 0), (["schema", "show", "repocue/evaluation-4"], 8192):
+        with open(answer, "wb") as file:
+            done = subprocess.run(
+                ["sh", "-c", f'ulimit -f {room // 512} && exec "$@"', "sh", *repocue_exe, *arguments],
+                cwd=root,
+                env=env,
+                stdout=file,
+                stderr=subprocess.PIPE,
+            )
+        assert done.returncode == 1, arguments
+        assert json.loads(done.stderr)["code"] == "output.failed", arguments
+
+
 def test_closed_standard_streams_are_survived(repocue_exe: list[str], root: str, env: dict[str, str]) -> None:
     command = '"$@" >&-'
     done = subprocess.run(["sh", "-c", command, "sh", *repocue_exe, "init"], cwd=root, env=env, capture_output=True)

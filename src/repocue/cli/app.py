@@ -120,8 +120,10 @@ def run(arguments: list[str]) -> int:
     try:
         try:
             return _run(arguments, session)
-        except OSError:
-            output.flush()  # where help or text could not be printed this says why; else the error is someone else's
+        except OSError as error:
+            if _is_from_printing(error):
+                raise output.unwritten(error) from error
+            output.flush()
             raise
     except output.ReaderGone:
         return 0
@@ -135,6 +137,14 @@ def run(arguments: list[str]) -> int:
         return errors_out.report(error, session)
     except Exception as error:  # noqa: BLE001 - the last boundary: even our own fault is one clear error
         return errors_out.report(errors_out.internal(error), session)
+
+
+def _is_from_printing(error: OSError) -> bool:
+    """Whether click failed to print help, version or completions. An unbuffered stream fails at once, not at a flush."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    return trace is not None and trace.tb_frame.f_code is click.echo.__code__
 
 
 def _run(arguments: list[str], session: Session) -> int:

@@ -5,6 +5,7 @@ rich is loaded only where a command's text form needs it, or when a bar is reall
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 import threading
@@ -105,10 +106,18 @@ def write(data: bytes) -> None:
         if sys.stdout is None:
             raise OSError("standard output is closed")
         sys.stdout.flush()
-        sys.stdout.buffer.write(data)
+        rest = memoryview(data)
+        while rest:  # an unbuffered stream (PYTHONUNBUFFERED) may take a part only
+            rest = rest[_taken(sys.stdout.buffer.write(rest)) :]
     except OSError as error:
-        raise _unwritten(error) from error
+        raise unwritten(error) from error
     flush()
+
+
+def _taken(count: int | None) -> int:
+    if count is None:
+        raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
+    return count
 
 
 def flush() -> None:
@@ -117,10 +126,10 @@ def flush() -> None:
         if sys.stdout is not None:
             sys.stdout.flush()
     except OSError as error:
-        raise _unwritten(error) from error
+        raise unwritten(error) from error
 
 
-def _unwritten(error: OSError) -> ReaderGone | RepoCueError:
+def unwritten(error: OSError) -> ReaderGone | RepoCueError:
     """What to raise for a failed write to stdout. What is still buffered can reach no one and is dropped."""
     try:
         null = os.open(os.devnull, os.O_WRONLY)
