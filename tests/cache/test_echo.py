@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from repocue.evaluation.cache.echo import breaks_off_within, is_compressed, repeats
+from repocue.evaluation.cache.echo import breaks_off_within, is_compressed, is_telling, repeats
 
 KEY = "sk-ant-api03-Zq7uYw0pLmN4xVbC8dEfG2hJkR5sT1aQ9oIiUyXcWvB6nMzP3"
 
@@ -76,6 +76,14 @@ def test_the_key_is_found_in_this_disguise(name: str) -> None:
 def test_a_short_key_is_found_whole(name: str) -> None:
     body = f'{{"message":"{DISGUISES[name]("test-key-7")}"}}'
     assert repeats(body.encode(), "test-key-7")
+
+
+@pytest.mark.parametrize("key", ["k", "sk'\"$%", "test", "sk-ant!"])
+def test_a_key_of_a_few_characters_is_found_as_it_is_and_taken_for_nothing_else(key: str) -> None:
+    assert repeats(f"before{key}after".encode(), key)
+    assert repeats("".join(f"\\u{ord(letter):04x}" for letter in key).encode(), key)
+    assert not repeats(b"risqs, tset, dGVzdA, 74657374, s-ant", key)
+    assert not is_telling(key)
 
 
 KEYS = st.text(alphabet=string.ascii_letters + string.digits + "-_", min_size=20, max_size=120)

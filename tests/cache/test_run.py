@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import os
+import resource
 import shutil
 import signal
 import subprocess
@@ -384,7 +385,49 @@ def test_a_key_that_stands_in_the_frozen_request_is_not_sent(
     assert (seen["outcome"], provider.connections) == ("key-in-request", 0)
 
 
+@pytest.mark.parametrize("key", ["sk'\"$%", "main", "k"])
+def test_a_key_of_a_few_characters_is_not_taken_for_words_of_the_request(
+    shared_scene: Scene, authority: Authority, prepared: Prepared, key: str
+) -> None:
+    folder = prepared()
+
+    def deny(peer: Peer) -> None:
+        peer.read_request()
+        peer.respond(b"{}", status="401 No")
+
+    with Provider(authority.server(), deny) as provider:
+        seen = perform(shared_scene, authority, folder, provider.url(), key=lambda: key)
+    assert (seen["outcome"], seen["status"], len(provider.requests)) == ("http-status", 401, 1)
+
+
 # --- what fails on the way
+
+
+def test_an_answer_that_the_disk_has_no_room_for_leaves_a_visible_attempt_and_says_that_it_was_sent(
+    shared_scene: Scene, authority: Authority, prepared: Prepared
+) -> None:
+    folder = prepared()
+    arguments = ["--input-directory", folder, "--step", "baseline-a", "--endpoint-ca", authority.file]
+
+    def flood(peer: Peer) -> None:
+        peer.read_request()
+        peer.respond(b"x" * 200_000)
+
+    with Provider(authority.server(), flood) as provider:
+        done = subprocess.run(
+            [*shared_scene.exe, "evaluate-cache", "run", *arguments, "--endpoint", provider.url()],
+            env=shared_scene.env | {"ANTHROPIC_API_KEY": KEY},
+            capture_output=True,
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000)),
+        )
+        error = json.loads(done.stderr)
+        assert (done.returncode, done.stdout, error["code"]) == (1, b"", "evaluation.write-failed")
+        assert "response.body" in error["message"]
+        assert "was sent" in error["hint"]
+        assert state(folder) == "incomplete"
+        with pytest.raises(EvaluationError, match="attempted already"):
+            perform(shared_scene, authority, folder, provider.url())
+    assert len(provider.requests) == 1
 
 
 def test_a_connection_that_fails_leaves_all_http_values_empty(

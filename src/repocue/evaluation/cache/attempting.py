@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from repocue.contracts import canonical, reader
 from repocue.domain.times import rfc3339
-from repocue.errors import RepoCueError
+from repocue.errors import EvaluationError, RepoCueError
 from repocue.evaluation.cache import echo, layout
 from repocue.evaluation.cache.limits import DEFAULT_LIMITS, CacheLimits
 from repocue.evaluation.cache.secret import Secret
@@ -113,8 +113,8 @@ class StepAttempt:
         key = Secret(value)
         if not key.is_sendable:
             raise _Stopped("key-unusable", "ANTHROPIC_API_KEY holds characters that no key has, or too many")
-        if echo.repeats(self.request.body, value):
-            raise _Stopped("key-in-request", "the frozen request contains the key; it was not sent")
+        if echo.is_telling(value) and echo.repeats(self.request.body, value):
+            raise _Stopped("key-in-request", "the frozen request contains the key or much of it; it was not sent")
         return key
 
     def _send(self, key: Secret) -> None:
@@ -156,6 +156,20 @@ class StepAttempt:
             raise _Stopped("interrupted", "the attempt was interrupted before anything was sent")
 
     def _end(self) -> dict[str, Any]:
+        """Keep what happened, and say so where that fails after something was sent: it may have cost something."""
+        try:
+            return self._write()
+        except EvaluationError as error:
+            if self.sent is None or not self.sent.written_bytes:
+                raise
+            raise EvaluationError(
+                error.message,
+                code=error.code,
+                hint="The request was sent and may be charged for, but its evidence is not whole: the attempt stays"
+                " incomplete and its cost unknown.",
+            ) from error
+
+    def _write(self) -> dict[str, Any]:
         """Write response, observation and, last, the attempt's manifest; returns the observation."""
         sent = self.sent
         response = None

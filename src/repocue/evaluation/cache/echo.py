@@ -3,7 +3,8 @@
 Looked for are the key itself and every stretch of it that is long enough to matter, in any letter case, backwards,
 or split by whatever cannot be part of it (white space, quotes, NUL, line breaks), in base64 (every alignment, both
 alphabets, also base64 of base64), hexadecimal and decimal character codes; each of these also behind JSON, percent,
-HTML or quoted-printable escapes, several layers deep. Nothing can find every disguise: what is found, is withheld.
+HTML or quoted-printable escapes, several layers deep. A key of a few characters is looked for as
+it is. Nothing can find every disguise: what is found, is withheld.
 """
 
 from __future__ import annotations
@@ -15,6 +16,9 @@ from typing import Final
 
 _STRETCH: Final = 16
 """A repeated part of the key of 2 * 16 - 1 characters or more always holds one of these whole."""
+
+_TELLING: Final = 8
+"""Fewer characters stand in ordinary texts by chance: such a key is looked for as it is and in no disguise."""
 
 _LAYERS: Final = 3
 _TAIL: Final = 16
@@ -62,6 +66,11 @@ def repeats(body: bytes, key: str) -> bool:
     return False
 
 
+def is_telling(key: str) -> bool:
+    """Whether a key is long enough that a text which holds it does so for no other reason."""
+    return len(_NOT_IN_A_KEY.sub(b"", key.encode("utf-8", "surrogateescape"))) >= _TELLING
+
+
 def breaks_off_within(body: bytes, key: str) -> bool:
     """Whether a body that was cut off ends in what may be the beginning of `key`."""
     stripped = _NOT_IN_A_KEY.sub(b"", key.encode("utf-8", "surrogateescape"))
@@ -76,8 +85,13 @@ def is_compressed(body: bytes) -> bool:
 
 def _needles(secret: bytes) -> tuple[set[bytes], set[bytes], set[bytes], set[bytes]]:
     """What to look for: plain (lower case), base64, hexadecimal, comma-separated decimal codes."""
-    plain, base64s, hexes, codes = set(), set(), set(), set()
+    plain: set[bytes] = set()
+    base64s: set[bytes] = set()
+    hexes: set[bytes] = set()
+    codes: set[bytes] = set()
     stripped = _NOT_IN_A_KEY.sub(b"", secret)
+    if len(stripped) < _TELLING:
+        return plain, base64s, hexes, codes
     for stretch in _stretches(stripped):
         plain |= {stretch.lower(), stretch[::-1].lower()}
     for stretch in _stretches(secret):
