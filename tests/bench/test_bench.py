@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from bench.bounds import Verdict, everyday_ms, init_ms, peak_mib
+from bench.bounds import Verdict, condition_ms, everyday_ms, init_ms, peak_mib
 from bench.repositories import clone, tracked_files
 from tests.support.repos import RepoBuilder, git
 
@@ -24,6 +24,8 @@ def test_the_bounds_are_those_of_the_architecture_page() -> None:
     assert init_ms(10, 100) == 4 * 10 + 2 * 100
     assert "| peak memory | 40 MiB + 0.8 KiB for each tracked file |" in page
     assert peak_mib(1024) == 40 + 0.8
+    assert "own time for each condition, agent, oracle and untracked bytes excluded | 5 S + 5 P |" in page
+    assert condition_ms(10, 100) == 5 * 10 + 5 * 100
 
 
 def test_a_bound_is_missed_only_beyond_it() -> None:

@@ -69,9 +69,9 @@ def _costs(reports: Sequence[Mapping[str, Any]]) -> list[str]:
     first = reports[0]
     delivery = next(report["cue_delivery"] for report in reports if report["cue_delivery"])
     lines = [
-        f"  {'full baseline':<26}{_ms(first['baseline']['wall_duration_ms'])}",
-        f"  {'no-op refresh':<26}{_ms(first['update']['wall_duration_ms'])}",
-        f"  {'repocue cue, as delivered':<26}{_ms(delivery['duration_ms'])}",
+        f"  {'full baseline':<26}{_ms(first['baseline']['wall_duration_ms']):>11}",
+        f"  {'no-op refresh':<26}{_ms(first['update']['wall_duration_ms']):>11}",
+        f"  {'repocue cue, as delivered':<26}{_ms(delivery['duration_ms']):>11}",
         "",
         f"  {'condition':<20}{'bytes':>8}{'est. tokens':>13}{'built in':>14}{'oracle':>13}",
     ]
