@@ -73,6 +73,18 @@ def test_a_folder_outside_any_repository(tmp_path: Path, env: dict[str, str]) ->
     assert str(tmp_path) in error.message
 
 
+def test_an_error_names_the_folder_and_not_a_dot(
+    tmp_path: Path, env: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    env = {**env, "GIT_CEILING_DIRECTORIES": str(tmp_path.parent)}
+    assert str(tmp_path) in refused(".", env).message
+    assert str(tmp_path / "missing") in refused("missing", env).message
+    git(tmp_path, "init", "-q", "--bare", "bare")
+    monkeypatch.chdir(tmp_path / "bare")
+    assert str(tmp_path / "bare") in refused(".", env).message
+
+
 def test_a_bare_repository(tmp_path: Path, env: dict[str, str]) -> None:
     root = RepoBuilder(tmp_path / "bare").commit("one", {"a": "a"}).build(bare=True)
     assert refused(root, env).code == "repository.bare"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from repocue.errors import RepositoryError
+from repocue.errors import GitFailed, RepositoryError
 from repocue.git.scan import observe
 from repocue.git.worktree import find
 from tests.git.conftest import Observe, known_of
@@ -67,6 +67,22 @@ def test_a_branch_whose_name_is_gits_word_for_a_detached_head(look: Observe, sim
     assert look(simple).branch == "(detached)"
     git(simple, "switch", "-q", "--detach", env=env)
     assert look(simple).branch is None
+
+
+def test_a_damaged_branch_is_an_error_and_no_unborn_branch(simple: str, env: dict[str, str], look: Observe) -> None:
+    """git status shows such a repository as one without commits, with every file staged."""
+    Path(simple, ".git/refs/heads/main").write_text("damaged\n")
+    assert b"# branch.oid (initial)\n# branch.head (unknown)\n" in git(simple, "status", "--porcelain=v2", "--branch")
+    with pytest.raises(GitFailed) as raised:
+        look(simple)
+    assert raised.value.code == "git.damaged-head"
+    assert simple in raised.value.message
+
+
+def test_an_unborn_branch_may_be_called_unknown(tmp_path: Path, env: dict[str, str], look: Observe) -> None:
+    git(tmp_path, "init", "-q", "-b", "(unknown)", env=env)
+    seen = look(str(tmp_path))
+    assert (seen.branch, seen.head) == ("(unknown)", None)
 
 
 def test_a_branch_name_that_is_not_utf8(look: Observe, simple: str, env: dict[str, str]) -> None:

@@ -116,6 +116,7 @@ def test_nothing_but_init_creates_a_cache(root: str, tmp_path: Path, env: Mappin
         with pytest.raises(CacheNotInitialized) as error:
             operation(of)
         assert error.value.hint == "Run 'repocue init' first."
+        assert str(tmp_path / "cache") in error.value.message, "another command may have used another cache"
     assert not (tmp_path / "cache").exists()
 
 

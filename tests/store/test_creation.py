@@ -10,9 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from repocue.errors import CacheError
 from repocue.store import snapshots
 from repocue.store.creation import create_state
 from repocue.store.database import Database, open_state
+from repocue.store.location import CacheLocation
 from tests.store.support import as_nobody, create, entry
 
 
@@ -67,3 +69,11 @@ def test_folders_above_that_may_be_entered_but_not_listed_are_no_obstacle(tmp_pa
     finally:
         os.chmod(folder, 0o700)
         shutil.rmtree(folder)
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="needs a file system that takes no folders")
+def test_a_folder_that_takes_no_folders_is_not_called_a_file() -> None:
+    with pytest.raises(CacheError) as raised:
+        CacheLocation("/proc").create("repo-" + "0" * 24)
+    assert raised.value.code == "cache.io"
+    assert "not a folder" not in raised.value.message

@@ -140,7 +140,7 @@ def run(arguments: list[str]) -> int:
 
 
 def _is_from_printing(error: OSError) -> bool:
-    """Whether click failed to print help, version or completions. An unbuffered stream fails at once, not at a flush."""
+    """Whether click failed to print help, version or completions: an unbuffered stream fails there, not at a flush."""
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next

@@ -316,14 +316,25 @@ def _untracked(path: bytes, folder: Folder) -> UntrackedPath:
 
 
 def branch_name(word: bytes | None, worktree: Worktree) -> str | None:
-    """The branch's name, or None when detached: `(detached)` could also be a branch's name."""
+    """The branch's name, or None when detached: `(detached)` and `(unknown)` could also be a branch's name.
+
+    Raises GitFailed (`git.damaged-head`) where git calls it unknown: the file of HEAD's branch is damaged, and git then
+    shows the state of an unborn branch, with everything staged.
+    """
     if word is None:
         return None
-    if word == b"(detached)":
+    if word in (b"(detached)", b"(unknown)"):
         try:
             with open(os.path.join(worktree.git_dir, b"HEAD"), "rb") as file:
-                if file.read(64) != b"ref: refs/heads/(detached)\n":
-                    return None
+                is_name = file.read(64) == b"ref: refs/heads/%s\n" % word
         except OSError:
+            is_name = word == b"(detached)"
+        if not is_name and word == b"(unknown)":
+            raise GitFailed(
+                f"git cannot say which commit HEAD is in {display(worktree.root)}: the reference it names is damaged",
+                code="git.damaged-head",
+                hint="See 'git symbolic-ref HEAD' and the file that it names in the git folder.",
+            )
+        if not is_name:
             return None
     return display(word)

@@ -110,20 +110,28 @@ def _leads_to(root: bytes, git_dir: bytes) -> bool:
     return text.startswith(b"gitdir: ") and os.path.realpath(os.path.join(root, target)) == git_dir
 
 
+def _shown(where: bytes) -> str:
+    """`where` in a message: absolute, since "." means nothing to who reads a log."""
+    try:
+        return display(os.path.abspath(where) if where else where)
+    except OSError:  # the working directory is gone
+        return display(where)
+
+
 def _no_folder(where: bytes) -> RepositoryError:
     try:
         os.stat(where)
     except PermissionError:
-        return RepositoryError(f"{display(where)} cannot be reached: permission denied", code="repository.unreadable")
+        return RepositoryError(f"{_shown(where)} cannot be reached: permission denied", code="repository.unreadable")
     except (OSError, ValueError) as error:  # ValueError: a NUL in the path
         reason = getattr(error, "strerror", None) or "not a path"
         return RepositoryError(
-            f"{display(where)} is no folder: {reason}",
+            f"{_shown(where)} is no folder: {reason}",
             code="repository.not-found",
             hint="Name an existing folder inside a git work tree.",
         )
     return RepositoryError(
-        f"{display(where)} is not a folder",
+        f"{_shown(where)} is not a folder",
         code="repository.not-found",
         hint="Name a folder inside a git work tree.",
     )
@@ -136,13 +144,13 @@ def _refused(where: bytes, git: Git, output: bytes, errors: bytes) -> Repository
     said = display(b" ".join(errors.removeprefix(b"fatal: ").split()))
     if output.startswith(b"true\n"):
         return RepositoryError(
-            f"{display(where)} is a bare repository: it has no work tree",
+            f"{_shown(where)} is a bare repository: it has no work tree",
             code="repository.bare",
             hint="Use a clone or a linked work tree of it.",
         )
     if output.startswith(b"false\ntrue\n"):
         return RepositoryError(
-            f"{display(where)} lies inside git's own folder",
+            f"{_shown(where)} lies inside git's own folder",
             code="repository.none",
             hint="Name a folder of the work tree.",
         )
@@ -151,12 +159,12 @@ def _refused(where: bytes, git: Git, output: bytes, errors: bytes) -> Repository
         if hidden is not None:
             return RepositoryError(f"{display(hidden)} cannot be read: permission denied", code="repository.unreadable")
         return RepositoryError(
-            f"{display(where)} is not inside a git work tree",
+            f"{_shown(where)} is not inside a git work tree",
             code="repository.none",
             hint="Run git init there, or name another folder with -C.",
         )
     git.check_version()
-    return RepositoryError(f"git cannot read the repository at {display(where)}: {said}", code="repository.unreadable")
+    return RepositoryError(f"git cannot read the repository at {_shown(where)}: {said}", code="repository.unreadable")
 
 
 def _unreadable_git_folder(where: bytes) -> bytes | None:

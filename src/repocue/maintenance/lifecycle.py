@@ -98,7 +98,7 @@ def _as_writer(
 ) -> OperationResult:
     """Do `work` on the open state with the writer's lock held; a failure is recorded and raised again."""
     if not exists(request.state_path):
-        raise not_initialized()
+        raise not_initialized(request.state_path)
     try:
         with (
             _uncollected(),

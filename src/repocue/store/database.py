@@ -145,7 +145,7 @@ def open_state(path: str, *, mode: Mode, wait_s: float = WAIT_S) -> Database:
     (locked longer than `wait_s`) or another CacheError. A writer must hold the writer's lock already.
     """
     if not exists(path):
-        raise not_initialized()
+        raise not_initialized(path)
     if not os.access(path, os.R_OK):
         raise CacheError(
             f"the cache cannot be read: {path}: permission denied",
@@ -170,9 +170,10 @@ def open_state(path: str, *, mode: Mode, wait_s: float = WAIT_S) -> Database:
     return database
 
 
-def not_initialized() -> CacheNotInitialized:
-    """The error for a repository of which nothing is kept."""
-    return CacheNotInitialized("no state is kept for this repository yet", hint="Run 'repocue init' first.")
+def not_initialized(path: str | None = None) -> CacheNotInitialized:
+    """The error for a repository of which nothing is kept; `path` is the database that was looked for."""
+    where = f" in {os.path.dirname(os.path.dirname(path))}" if path else ""
+    return CacheNotInitialized(f"no state is kept for this repository yet{where}", hint="Run 'repocue init' first.")
 
 
 def migrate(database: Database, version: int, steps: Sequence[Sequence[str]] = MIGRATIONS) -> None:

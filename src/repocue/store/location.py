@@ -46,8 +46,10 @@ class CacheLocation(NamedTuple):
                     os.mkdir(path, FOLDER_MODE)
                 except FileExistsError:
                     continue  # another command was faster
-                except FileNotFoundError:  # what lies above exists, but is a link to nothing
-                    raise NotADirectoryError(errno.ENOTDIR, "", os.path.dirname(path)) from None
+                except FileNotFoundError:
+                    if os.path.isdir(os.path.dirname(path)):
+                        raise  # a file system that takes no folders, as /proc
+                    raise NotADirectoryError(errno.ENOTDIR, "", os.path.dirname(path)) from None  # a link to nothing
                 sync_folder(os.path.dirname(path))
             if not os.path.isdir(folder):
                 raise NotADirectoryError(errno.ENOTDIR, "", folder)
