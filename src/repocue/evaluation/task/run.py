@@ -37,7 +37,7 @@ def evaluate(given: Preparation, runner: str | None) -> Outcome:
         program = executables.find(runner, given.environ, "runner")
     made = prepare(given)
     document = made.document
-    attempts = [] if program is None else _attempts(given, made.folder, program)
+    attempts = [] if program is None else perform(given, made.folder, program)
     document = {**document, "attempts": attempts}
     if attempts:
         document["establishes"] = (
@@ -47,7 +47,8 @@ def evaluate(given: Preparation, runner: str | None) -> Outcome:
     return Outcome(document=document, is_complete=attempting.is_complete(attempts))
 
 
-def _attempts(given: Preparation, folder: str, program: str) -> list[dict[str, Any]]:
+def perform(given: Preparation, folder: str, program: str) -> list[dict[str, Any]]:
+    """Attempt the pair of the prepared `folder` with the runner at the absolute path `program`; what is printed of it."""
     launch = attempting.Launch(
         prepared=frozen.load(folder, given.limits),
         worktree=given.worktree,
