@@ -7,18 +7,24 @@ itself published.
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
+import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from repocue.calibration.importing import ImportResult, Inputs, import_sets
 from repocue.git import evidence
 from repocue.git.worktree import find
 from repocue.maintenance import lifecycle
 from repocue.maintenance.request import Request
+from repocue.store import calibrations
+from repocue.store.calibrations import Calibration, Opinion
+from repocue.store.database import open_state
 from tests.maintenance.support import NOW_MS, request
 from tests.support import m2_sets
 from tests.support.m2_sets import Agent, turn
@@ -44,10 +50,35 @@ class Scene:
         """The `repository` members of a report about this state."""
         return state_3(self.root, self.env) if version == 3 else state_4(self.root, self.env)
 
-    def write(self, *, version: int = 4, **options: Any) -> str:
-        """A published set about this state; `repository` replaces members of it."""
+    def fresh(self, folder: Path) -> Scene:
+        """The same repository with a copy of the cache, and an empty folder for sets."""
+        made = dataclasses.replace(self, cache=str(folder / "cache"), sets=str(folder / "sets"))
+        shutil.copytree(self.cache, made.cache)
+        os.makedirs(made.sets)
+        return made
+
+    def reports(self, *, version: int = 4, **options: Any) -> list[Document]:
+        """Five reports about this state; `repository` replaces members of it, and fingerprints of version 3 follow."""
         repository = {**self.state(version), **options.pop("repository", {})}
-        return m2_sets.write_set(self.sets, version=version, repository=repository, **options)
+        if version == 3:
+            del repository["state_fingerprint"]
+        return m2_sets.reports(version=version, repository=repository, **options)
+
+    def write(self, *, name: str | None = None, **options: Any) -> str:
+        """A published set of `reports`."""
+        return m2_sets.write(self.sets, self.reports(**options), name=name)
+
+    def load(self, *folders: str, **more: Any) -> ImportResult:
+        """Import sets, all of this scene's by default."""
+        return import_sets(self.request(), Inputs(report_sets=folders or [self.sets], **more))
+
+    def stored(self) -> list[Calibration]:
+        with open_state(self.request().state_path, mode="read") as database:
+            return calibrations.calibrations(database)
+
+    def opinions(self) -> list[Opinion]:
+        with open_state(self.request().state_path, mode="read") as database:
+            return list(calibrations.opinions(database))
 
 
 def make(folder: Path, env: Mapping[str, str], *, dirty: bool = False) -> Scene:

@@ -121,13 +121,12 @@ def _store(
     imported = []
     with database.writing(durable=True):
         for one, pair in zip(stored, pairs, strict=True):
-            number = calibrations.add(database, pair, epoch=epoch, snapshot=snapshot, imported_at_ms=request.now_ms())
-            outcome: Outcome = "already-imported" if number is None else "imported"
-            if number is None:
-                number = calibrations.number_of(database, pair.set_digest, assisted, epoch)
-            there = None if number is None else calibrations.calibration(database, number)
-            assert there is not None  # just stored, or the row that was in its place
-            imported.append(ImportedSet(one.folder, outcome, there))
+            number, is_new = calibrations.add(
+                database, pair, epoch=epoch, snapshot=snapshot, imported_at_ms=request.now_ms()
+            )
+            there = calibrations.calibration(database, number)
+            assert there is not None  # just stored, or found in its place
+            imported.append(ImportedSet(one.folder, "imported" if is_new else "already-imported", there))
         added = sum(_add_opinion(database, opinion) for opinion in bound.opinions)
     return ImportResult(
         header=current.header,

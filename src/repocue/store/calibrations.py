@@ -123,24 +123,25 @@ class Calibration(NamedTuple):
     pair: Pair
 
 
-def add(database: Database, pair: Pair, *, epoch: int, snapshot: int, imported_at_ms: int) -> int | None:
-    """Store a pair inside the caller's transaction; returns its number, or None where it is there already."""
+def add(database: Database, pair: Pair, *, epoch: int, snapshot: int, imported_at_ms: int) -> tuple[int, bool]:
+    """Store a pair inside the caller's transaction; returns its number, and whether it is new.
+
+    A set's pair that is stored for this epoch already is left as it is, and then nothing at all is written.
+    """
+    row = database.one(
+        "SELECT number FROM calibrations WHERE set_digest = ? AND assisted = ? AND epoch = ?",
+        (pair.set_digest, pair.identity.assisted, epoch),
+    )
+    if row is not None:
+        return int(row[0]), False
     data, digest = codec.pack(pair)
     row = database.one(
         "INSERT INTO calibrations (set_digest, assisted, epoch, snapshot, imported_at_ms, data, digest)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING number",
+        " VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING number",
         (pair.set_digest, pair.identity.assisted, epoch, snapshot, imported_at_ms, data, digest),
     )
-    return None if row is None else int(row[0])
-
-
-def number_of(database: Database, set_digest: str, assisted: str, epoch: int) -> int | None:
-    """The number under which a set's pair is stored for an epoch, or None."""
-    row = database.one(
-        "SELECT number FROM calibrations WHERE set_digest = ? AND assisted = ? AND epoch = ?",
-        (set_digest, assisted, epoch),
-    )
-    return None if row is None else int(row[0])
+    assert row is not None
+    return int(row[0]), True
 
 
 def calibrations(database: Database) -> list[Calibration]:
@@ -168,20 +169,18 @@ def remove(database: Database, number: int) -> None:
 
 def add_opinion(database: Database, opinion: Opinion) -> Opinion | None:
     """Store an opinion inside the caller's transaction; returns the one that was there already instead, if any."""
-    data, digest = codec.pack(opinion)
-    changed = database.run(
-        "INSERT INTO calibration_assessments (set_digest, condition, assessor, data, digest)"
-        " VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
-        (opinion.set_digest, opinion.condition, opinion.assessor, data, digest),
-    )
-    if changed:
-        return None
     row = database.one(
         "SELECT data, digest FROM calibration_assessments WHERE set_digest = ? AND condition = ? AND assessor = ?",
         (opinion.set_digest, opinion.condition, opinion.assessor),
     )
-    assert row is not None
-    return codec.unpack(row[0], row[1], Opinion, database.path)
+    if row is not None:
+        return codec.unpack(row[0], row[1], Opinion, database.path)
+    data, digest = codec.pack(opinion)
+    database.run(
+        "INSERT INTO calibration_assessments (set_digest, condition, assessor, data, digest) VALUES (?, ?, ?, ?, ?)",
+        (opinion.set_digest, opinion.condition, opinion.assessor, data, digest),
+    )
+    return None
 
 
 def opinions(database: Database) -> Iterator[Opinion]:
