@@ -1,0 +1,29 @@
+"""Foreign text on the page: names of repositories, folders and people, as they are and unable to mislead. Pure.
+
+Markup is the template's business (it escapes everything). Here control characters, which HTML and SVG cannot carry,
+and characters that turn the reading direction of what follows become visible escapes.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+_UNSAFE: Final = re.compile(
+    "[\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ud800-\udfff\ufeff\ufff9-\ufffb\ufffe\uffff]"
+)
+
+
+def plain(text: object) -> str:
+    """The text with every control, direction and surrogate character as `\\xNN` or `\\uNNNN`."""
+    return _UNSAFE.sub(_escape, str(text))
+
+
+def words(name: object) -> str:
+    """A member's or a reason's name as words: `epoch-superseded` becomes `epoch superseded`."""
+    return plain(name).replace("_", " ").replace("-", " ")
+
+
+def _escape(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
