@@ -417,3 +417,25 @@ def test_a_file_named_as_a_range_and_that_range_are_not_taken_for_one_another(tm
         code, message = refused(repocue(*arguments, cwd=root))
         assert code == "contract.rule"
         assert 'at /items/1/sources/0: "a#L1-L2" is the id of another source' in message
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("task", "check", "--declaration"),
+        ("task", "pin", "--declaration"),
+        ("task", "list", "--declaration"),
+        ("task", "list", "--item"),
+        ("cue", "--view", "task", "--declaration"),
+        ("cue", "--view", "task", "--tag"),
+        ("cue", "--view", "task", "--glob"),
+        ("cue", "--view", "task", "--item", "whole", "--question"),
+        ("cue", "--view", "task", "--task-file"),
+    ],
+    ids=" ".join,
+)
+def test_an_argument_that_is_no_utf_8_is_one_usage_error(root: str, repocue: Run, arguments: tuple[str, ...]) -> None:
+    done = repocue(*arguments, os.fsdecode(b"\xff\xfe"), cwd=root)
+    code, message = refused(done, exit_code=2)
+    assert code == ("usage.file" if "--task-file" in arguments else "usage.encoding")
+    assert "\\udcff\\udcfe" in message

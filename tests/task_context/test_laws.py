@@ -85,6 +85,20 @@ def test_a_question_mark_is_one_character_where_gits_is_one_byte() -> None:
     assert not matches("é/???.md", "é/ü.md")
 
 
+@pytest.mark.parametrize(
+    ("glob", "path"),
+    [
+        ("*a" * 30 + "b", "a" * 4000),
+        ("**/" * 60 + "b", "a/" * 2000 + "c"),
+        ("**/*" * 30 + "b", "a/" * 500 + "c"),
+        ("*" * 3000 + "b", "a" * 4000),
+    ],
+)
+def test_no_glob_takes_more_than_a_few_steps_for_each_character(glob: str, path: str) -> None:
+    """Tried one way after another, each of these would take longer than anyone waits."""
+    assert not matches(glob, path)
+
+
 def _folders(name: str) -> list[str]:
     return [name[:position] for position, letter in enumerate(name) if letter == "/"]
 

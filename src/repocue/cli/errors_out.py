@@ -71,17 +71,24 @@ def document(error: RepoCueError) -> dict[str, object]:
     return {
         "schema_version": "repocue/error-1",
         "code": error.code,
-        "message": error.message,
-        "hint": error.hint,
+        "message": _encodable(error.message),
+        "hint": None if error.hint is None else _encodable(error.hint),
     }
+
+
+def _encodable(text: str) -> str:
+    """The text with escapes for what no UTF-8 can hold, such as an argument's bytes that are none."""
+    return text.encode("utf-8", "backslashreplace").decode()
 
 
 def text(error: RepoCueError) -> str:
     """The error as a sentence, and the hint on a line of its own."""
     if isinstance(error, NoCommand):
         return f"{error.help}\n"
-    message = f"repocue: {error.message}\n"
-    return message + f"  hint: {error.hint}\n" if error.hint else message
+    from repocue.cli.tables import printable  # a message may quote what a repository or a command line holds
+
+    lines = [*f"repocue: {error.message}".split("\n"), *([f"  hint: {error.hint}"] if error.hint else [])]
+    return printable(lines) + "\n"
 
 
 def report(error: RepoCueError, session: Session) -> int:

@@ -40,6 +40,7 @@ class TaskOptions(NamedTuple):
         """The task; raises UsageError, ContractError."""
         from repocue.cue.task import asking
 
+        check_text(**self._replace(task_file=None)._asdict())
         if self.task_file is None:
             return asking.from_options(
                 declaration=self.declaration or DECLARATION,
@@ -55,6 +56,19 @@ class TaskOptions(NamedTuple):
                 hint="Leave out --declaration, --item, --tag, --kind, --glob and --question, or the file.",
             )
         return asking.from_file(read_bounded(self.task_file, asking.FILE_LIMIT_BYTES), self.task_file)
+
+
+def check_text(**options: Any) -> None:
+    """Raise UsageError for an option whose bytes are no UTF-8: what it names could not stand in any JSON."""
+    for name, value in options.items():
+        for text in (value,) if isinstance(value, str) else value or ():
+            if not text.isascii() and any("\ud800" <= letter <= "\udfff" for letter in text):
+                option = "--" + name.removesuffix("s") if name in ("items", "tags", "kinds", "globs") else f"--{name}"
+                raise UsageError(
+                    f"{option} is not UTF-8: {text}",
+                    code="usage.encoding",
+                    hint="Write a path of other bytes as git shows it, in quotes and with escapes.",
+                )
 
 
 def read_bounded(path: str, limit_bytes: int) -> bytes:

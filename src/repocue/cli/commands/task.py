@@ -9,7 +9,7 @@ import click
 from repocue.cli import output
 from repocue.cli.app import Group
 from repocue.cli.options import common_options
-from repocue.cli.task_options import DECLARATION, TaskOptions, task_options
+from repocue.cli.task_options import DECLARATION, TaskOptions, check_text, task_options
 
 if TYPE_CHECKING:
     from repocue.cli.options import Invocation
@@ -36,6 +36,7 @@ def list_items(invocation: Invocation, **typed: Any) -> None:
     options = TaskOptions(**typed)
     task = options.resolve() if options.selects else None
     declaration = task.declaration if task is not None else options.declaration or DECLARATION
+    check_text(declaration=declaration)
     with output.progress(invocation) as progress:
         found = _inspect(invocation, declaration, progress)
     selected = None
@@ -51,6 +52,7 @@ def list_items(invocation: Invocation, **typed: Any) -> None:
 @common_options
 def check(invocation: Invocation, declaration: str) -> int:
     """Verify every pin, and show what drifted. Exits 1 where a source could not be delivered as pinned."""
+    check_text(declaration=declaration)
     with output.progress(invocation) as progress:
         found = _inspect(invocation, declaration, progress)
     document = found.document("check")
@@ -67,6 +69,7 @@ def pin(invocation: Invocation, declaration: str) -> None:
     This is the one command that writes to the repository: the declaration in the work tree, which you then review and
     commit. Every source must stand as HEAD has it.
     """
+    check_text(declaration=declaration)
     with output.progress(invocation) as progress:
         from repocue.cue.task.inspecting import pin as rewrite
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import re
+from enum import Enum
 
 _POSIX = {
     "alnum": "a-zA-Z0-9",
@@ -22,14 +23,61 @@ _POSIX = {
 }
 
 
+class _Wild(Enum):
+    """What stands for any number of characters."""
+
+    IN_PART = "*"
+    """Characters but slashes."""
+    FOLDERS = "**/"
+    """Nothing, or anything that ends in a slash."""
+    REST = "**"
+    """Anything, at the end."""
+
+
+_Token = str | re.Pattern[str] | _Wild
+"""A character as it is, an expression for one character, or a wildcard."""
+
+
 def matches(glob: str, path: str) -> bool:
-    """Whether `glob` matches the whole of `path`."""
-    return _compiled(glob).fullmatch(path) is not None
+    """Whether `glob` matches the whole of `path`.
+
+    Every place of the glob that the path may have reached is followed at once, so that the time is at most the
+    product of the lengths, whatever the wildcards.
+    """
+    tokens = _tokens(glob)
+    reached = _reach(tokens, {0})
+    within: set[int] = set()  # places of `**/` that are inside what they take
+    for character in path:
+        following, taking = set(), set()
+        for place in reached | within:
+            token = tokens[place] if place < len(tokens) else None
+            if token is _Wild.FOLDERS:
+                taking.add(place)
+                if character == "/":
+                    following.add(place + 1)
+            elif token is _Wild.REST or (token is _Wild.IN_PART and character != "/"):
+                following.add(place)
+            elif token == character or (isinstance(token, re.Pattern) and token.fullmatch(character)):
+                following.add(place + 1)
+        reached, within = _reach(tokens, following), taking
+        if not reached and not within:
+            return False
+    return len(tokens) in reached
+
+
+def _reach(tokens: tuple[_Token, ...], places: set[int]) -> set[int]:
+    """`places` and those after wildcards that take nothing."""
+    reached = set(places)
+    for place in places:
+        while place < len(tokens) and isinstance(tokens[place], _Wild):
+            place += 1
+            reached.add(place)
+    return reached
 
 
 @functools.lru_cache(maxsize=256)
-def _compiled(glob: str) -> re.Pattern[str]:
-    parts: list[str] = []
+def _tokens(glob: str) -> tuple[_Token, ...]:
+    tokens: list[_Token] = []
     position, length = 0, len(glob)
     while position < length:
         character = glob[position]
@@ -37,37 +85,36 @@ def _compiled(glob: str) -> re.Pattern[str]:
             end = position
             while end < length and glob[end] == "*":
                 end += 1
-            parts.append(_stars(glob, position, end))
-            if parts[-1] == _ANY_FOLDERS:
-                end += 1  # the slash belongs to it
-            position = end
+            wild = _stars(glob, position, end)
+            tokens.append(wild)
+            position = end + (wild is _Wild.FOLDERS)  # the slash belongs to it
         elif character == "?":
-            parts.append("[^/]")
+            tokens.append(_NO_SLASH)
             position += 1
         elif character == "[":
             piece, position = _class(glob, position)
-            parts.append(piece)
+            tokens.append(re.compile(piece))
         elif character == "\\" and position + 1 < length:
-            parts.append(re.escape(glob[position + 1]))
+            tokens.append(glob[position + 1])
             position += 2
         else:
-            parts.append(re.escape(character))
+            tokens.append(character)
             position += 1
-    return re.compile("".join(parts), re.DOTALL)
+    return tuple(tokens)
 
 
-_ANY_FOLDERS = "(?:.*/)?"
+_NO_SLASH = re.compile("[^/]")
 
 
-def _stars(glob: str, start: int, end: int) -> str:
-    """The expression for a run of stars: `**` has its own meaning only as a whole path part."""
+def _stars(glob: str, start: int, end: int) -> _Wild:
+    """What a run of stars means: `**` has its own meaning only as a whole path part."""
     opens = start == 0 or glob[start - 1] == "/"
     if end - start == 2 and opens:
         if end == len(glob):
-            return ".*"
+            return _Wild.REST
         if glob[end] == "/":
-            return _ANY_FOLDERS
-    return "[^/]*"
+            return _Wild.FOLDERS
+    return _Wild.IN_PART
 
 
 def _class(glob: str, start: int) -> tuple[str, int]:
