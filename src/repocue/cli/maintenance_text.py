@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from repocue.cli.tables import printable, table
+
 _FRESHNESS = {
     "current": "current: the snapshot is what the repository is now",
     "dirty-but-indexed": "current, with uncommitted changes that the snapshot holds",
@@ -12,7 +14,19 @@ _FRESHNESS = {
 }
 _WARNINGS = {
     "cache-inside-work-tree": "the cache lies inside the work tree: unless it is ignored, it counts as untracked",
+    "git-messages": "git wrote messages, which 'git status' shows",
+    "hidden-edits": "edited files that git was told not to look at; they are indexed all the same",
+    "nested-repositories": "repositories inside this one, whose contents are not indexed",
+    "partial-clone": "a partial clone: some objects may be missing here, and none is fetched",
     "repository-moved": "the repository kept changing while it was observed",
+    "shallow-history": "a shallow clone: history ends early",
+    "sparse-checkout": "tracked files that the sparse checkout leaves out",
+    "special-files": "tracked paths that are no files now but a FIFO, socket or device",
+    "unidentified-files": "changed files that git could not take in, so that their contents are unknown",
+    "unindexed-submodules": "submodules, whose contents are not indexed",
+    "unlisted-folders": "folders of a sparse index whose files are not known here",
+    "unreadable-files": "tracked files that could not be read, so that their contents are unknown",
+    "unreadable-folders": "folders that could not be read, so that untracked files in them are unknown",
 }
 _RECENT = 10
 
@@ -23,7 +37,7 @@ def operation(document: dict[str, Any]) -> str:
     if outcome == "already-initialized":
         head = f"{repository['name']} is initialized already; nothing was changed."
     elif outcome == "initialized":
-        head = f"Took the first snapshot of {repository['name']}: {run['changed_files']} tracked files."
+        head = f"Took the first snapshot of {repository['name']}: {run['changed_files']:,} tracked files."
     elif document["kind"] == "rebaseline":
         head = f"Opened {document['epoch']} of {repository['name']} with {document['snapshot']} as its baseline."
     elif outcome == "published":
@@ -35,7 +49,7 @@ def operation(document: dict[str, Any]) -> str:
         lines.append(f"  changed    {_changes(document['changes'])}")
     if run is not None:
         lines.append(f"  took       {_ms(run['duration_ms'])}, of which {_ms(run['scan_duration_ms'])} scanning")
-    return "\n".join(lines + _warnings(document))
+    return printable(lines + _warnings(document))
 
 
 def status(document: dict[str, Any]) -> str:
@@ -44,45 +58,52 @@ def status(document: dict[str, Any]) -> str:
     lines = [
         f"{document['repository']['name']}  {document['repository']['root']}",
         *_state(document),
-        f"  files      {files['tracked']} tracked, {files['present']} present, {_bytes(files['bytes'])}",
+        f"  files      {files['tracked']:,} tracked, {files['present']:,} present, {_bytes(files['bytes'])}",
     ]
     if document["changes"] is not None and document["freshness"] == "refresh-needed":
         lines.append(f"  changed    {_changes(document['changes'])}")
-    return "\n".join(lines + _warnings(document))
+    return printable(lines + _warnings(document))
 
 
-def metrics(document: dict[str, Any]) -> Any:
+def metrics(document: dict[str, Any]) -> str:
     """The text of a `repocue/metrics-1` document, with tables."""
-    from rich.console import Group
-    from rich.table import Table
-
-    totals = Table("what", "runs", "failed", "duration", title="Totals", title_justify="left")
-    for name, total in {**document["maintenance"], "cue": document["cues"]}.items():
-        totals.add_row(name, str(total["runs"]), str(total["failed"]), _ms(total["duration_ms"]))
-    recent = Table(
-        "started",
-        "kind",
-        "by",
-        "epoch",
-        "outcome",
-        "duration",
-        "files changed",
-        title="Last runs",
-        title_justify="left",
-    )
-    for run in document["runs"][-_RECENT:]:
-        changed = "unknown" if run["changed_files"] is None else str(run["changed_files"])
-        outcome = run["error_code"] or run["outcome"]
-        recent.add_row(
-            run["started_at"], run["kind"], run["trigger"], run["epoch"], outcome, _ms(run["duration_ms"]), changed
+    totals = [
+        (
+            name,
+            f"{total['runs']:,}",
+            "not recorded" if total["failed"] is None else f"{total['failed']:,}",
+            _ms(total["duration_ms"]) if total["runs"] else "-",
         )
-    database = document["database"]
-    return Group(
-        f"{document['repository']['name']}  {document['snapshot']} of {document['snapshots']}, {document['epoch']}",
+        for name, total in {**document["maintenance"], "cue": document["cues"]}.items()
+    ]
+    recent = [
+        (
+            run["started_at"],
+            run["kind"],
+            run["trigger"],
+            run["error_code"] or run["outcome"],
+            run["snapshot_after"] or "-",
+            run["epoch"],
+            _ms(run["duration_ms"]),
+            "unknown" if run["changed_files"] is None else f"{run['changed_files']:,}",
+        )
+        for run in document["runs"][-_RECENT:]
+    ]
+    database, shown = document["database"], f"the last {_RECENT} of {len(document['runs']):,}"
+    lines = [
+        f"{document['repository']['name']}  {document['snapshot']} of {document['snapshots']:,}, {document['epoch']}",
         f"database   {_bytes(database['bytes'])}  {database['path']}",
-        totals,
-        recent,
-    )
+        "",
+        *table(("command", "runs", "failed", "time in all"), totals, left=(0,)),
+        "",
+        f"Maintenance runs{', ' + shown if len(document['runs']) > _RECENT else ''}:",
+        *table(
+            ("started", "command", "by", "outcome", "snapshot", "epoch", "time", "files changed"),
+            recent,
+            left=(0, 1, 2, 3, 4, 5),
+        ),
+    ]
+    return printable(lines)
 
 
 def _state(document: dict[str, Any]) -> list[str]:
@@ -118,8 +139,8 @@ def _ms(value: float | None) -> str:
 
 def _bytes(value: int) -> str:
     size = float(value)
-    for unit in ("bytes", "KiB", "MiB", "GiB"):
+    for unit in ("B", "KiB", "MiB", "GiB"):
         if size < 1024 or unit == "GiB":
-            return f"{size:.0f} {unit}" if unit == "bytes" else f"{size:.1f} {unit}"
+            return f"{size:.0f} {unit}" if unit == "B" else f"{size:,.1f} {unit}"
         size /= 1024
     raise AssertionError("unreachable")

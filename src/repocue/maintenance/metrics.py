@@ -67,7 +67,7 @@ class MetricsResult:
                 kind: _total([run for run in self.runs if run.kind == kind])
                 for kind in ("init", "refresh", "rebaseline")
             },
-            "cues": _total(self.cue_runs),
+            "cues": {**_total(self.cue_runs), "failed": None},  # only a cue that was made is recorded
             "runs": [
                 run_values(
                     kind=run.kind,
