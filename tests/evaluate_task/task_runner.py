@@ -158,13 +158,13 @@ def main() -> None:
         open(steps["touch"], "x").close()
     while steps.get("hang"):
         signal.pause()
-    out = sys.stdout.buffer
-    out.write(b" " * steps.get("spill", 0))
+    printed = sys.stdout.buffer
+    printed.write(b" " * steps.get("spill", 0))
     if "raw" in steps:
-        out.write(steps["raw"].encode("latin-1"))
+        printed.write(steps["raw"].encode("latin-1"))
     else:
-        out.write(json.dumps(patched(observation(asked, steps, policy), steps.get("patch", {}))).encode())
-    out.flush()
+        printed.write(json.dumps(patched(observation(asked, steps, policy), steps.get("patch", {}))).encode())
+    printed.flush()
     if "signal" in steps:
         os.kill(os.getpid(), steps["signal"])
     os._exit(steps.get("exit", 0))
