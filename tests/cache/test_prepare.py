@@ -21,7 +21,9 @@ from repocue.evaluation.cache import benchmark as benchmarks
 from repocue.evaluation.cache import sources
 from repocue.evaluation.cache.limits import DEFAULT_LIMITS, CacheLimits, SendLimits
 from tests.cache import samples
+from tests.cache.provider import Authority
 from tests.cache.scene import SOURCES, Scene
+from tests.cache.test_run import perform
 from tests.support.repos import git
 
 
@@ -186,6 +188,13 @@ def test_uncommitted_work_beside_the_sources_is_no_obstacle(scene: Scene) -> Non
         file.write("work in progress\n")
     folder = scene.prepared()
     assert read(folder, "cue.json")["freshness"] == "dirty-but-indexed"
+
+
+def test_a_sparse_checkout_without_the_sources_is_prepared_and_run(scene: Scene, authority: Authority) -> None:
+    git(scene.root, "sparse-checkout", "set", "--no-cone", "/notes.txt")
+    assert sorted(os.listdir(scene.root)) == [".git", "notes.txt"]
+    folder = scene.prepared()
+    assert perform(scene, authority, folder, "https://127.0.0.1:1/")["outcome"] == "connect-failed"
 
 
 def test_a_linked_worktree_and_a_subdirectory_are_prepared_as_the_work_tree_they_lie_in(scene: Scene) -> None:

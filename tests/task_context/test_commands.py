@@ -439,3 +439,16 @@ def test_an_argument_that_is_no_utf_8_is_one_usage_error(root: str, repocue: Run
     code, message = refused(done, exit_code=2)
     assert code == ("usage.file" if "--task-file" in arguments else "usage.encoding")
     assert "\\udcff\\udcfe" in message
+
+
+def test_what_a_sparse_checkout_leaves_out_is_heads_and_delivered(tmp_path: Path, repocue: Run) -> None:
+    files = {"src/a.py": A, "docs/b.md": B}
+    root = repository(tmp_path / "r", files, item("it", source("src/a.py", A), source("docs/b.md", B)))
+    git(root, "sparse-checkout", "set", "--no-cone", "/docs/")
+    assert sorted(os.listdir(root)) == [".git", "docs"]
+    assert repocue("init", cwd=root).returncode == 0
+    cue = task_cue(repocue, root, "--item", "it")
+    assert [block["text"].encode() for block in cue["blocks"]] == [B, A]
+    os.makedirs(os.path.join(root, "src"))
+    Path(root, "src/a.py").write_bytes(b"hidden edit\n")
+    assert no_cue(repocue, root, "--item", "it")[0] == "task-context.dirty"

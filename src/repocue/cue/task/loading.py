@@ -31,6 +31,9 @@ MISSING: Final = "missing"
 OUT_OF_RANGE: Final = "out-of-range"
 NOT_UTF8: Final = "not-utf-8"
 
+NOT_CHECKED_OUT: Final = ".s"
+"""How an observation marks a file that a sparse checkout leaves out: HEAD's, and not in the work tree."""
+
 _REASONS: Final = {
     DIRTY: "differs from HEAD",
     UNTRACKED: "is not tracked",
@@ -158,12 +161,12 @@ def find(files: Files, items: Iterable[Item], observation: Observation) -> dict[
 
 
 def changed_paths(observation: Observation) -> set[str]:
-    """The tracked paths that do not stand as HEAD has them."""
+    """The tracked paths that do not stand as HEAD has them; what a sparse checkout leaves out is not among them."""
     return {
         *observation.staged,
         *observation.unstaged,
         *observation.unmerged,
-        *(entry.path for entry in observation.dirty),
+        *(entry.path for entry in observation.dirty if entry.xy != NOT_CHECKED_OUT),
     }
 
 

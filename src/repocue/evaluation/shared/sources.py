@@ -22,11 +22,12 @@ def check_against(cue: Mapping[str, Any], observation: Observation, git: Git) ->
     Raises EvaluationError, code ``evaluation.source-changed``, naming the first path that is not what was frozen: not
     in HEAD, other bytes there, or changed in index or work tree; GitFailed where git cannot be asked.
     """
+    from repocue.cue.task.loading import changed_paths
     from repocue.git.content import read_head
 
     declaration = cue["declaration"]
     wanted = [declaration["path"], *dict.fromkeys(block["path"] for block in cue["blocks"])]
-    touched = {entry.path for entry in observation.dirty} | set(observation.unmerged)
+    touched = changed_paths(observation)
     for path in wanted:
         if path in touched:
             raise _changed(path, "it differs from HEAD in index or work tree")
