@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from statistics import median as plain_median
 
 import pytest
 from hypothesis import given
@@ -15,6 +16,7 @@ from repocue.calibration.projection import (
     consumer_counts,
     first_cheaper_count,
     scenario,
+    scenarios,
     totals,
 )
 from repocue.domain.statistics import exact, median, number, spread, status
@@ -176,3 +178,21 @@ def test_scenarios_and_break_even_agree_with_plain_arithmetic(
         assert cheaper is not None
         assert before is not None
         assert cheaper > 0 >= before
+
+
+COSTS = st.none() | st.fractions(0, 10**6, max_denominator=1000)
+
+
+@given(
+    st.lists(st.builds(Components, COSTS, COSTS, COSTS), max_size=7), COSTS, st.lists(st.integers(1, 1000), max_size=4)
+)
+def test_several_scenarios_at_once_are_each_of_them(
+    pairs: list[Components], maintenance: Fraction | None, counts: list[int]
+) -> None:
+    assert scenarios(pairs, maintenance, counts) == [scenario(pairs, maintenance, count) for count in counts]
+
+
+@given(st.lists(st.fractions(), min_size=1, max_size=30))
+def test_a_spread_is_that_of_the_sorted_values_whatever_their_denominators(values: list[Fraction]) -> None:
+    ordered = sorted(values)
+    assert spread(values) == (plain_median(values), ordered[0], ordered[-1])

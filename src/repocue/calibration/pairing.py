@@ -64,13 +64,20 @@ class PairedStatistics:
 
 def summarize(pairs: Sequence[PairedCost]) -> PairedStatistics:
     """The statistics of one measurement over all pairs of one group."""
-    complete = [pair for pair in pairs if pair.difference is not None]
-    percents = spread(percent for pair in complete if (percent := pair.percent) is not None)
+    complete = [
+        (direct, assisted)
+        for pair in pairs
+        if (direct := pair.direct.counted) is not None and (assisted := pair.assisted.counted) is not None
+    ]
+    differences = [direct - assisted for direct, assisted in complete]
+    percents = spread(
+        difference * 100 / direct for (direct, _), difference in zip(complete, differences, strict=True) if direct
+    )
     return PairedStatistics(
         complete=len(complete),
         of=len(pairs),
-        direct=spread(value for pair in complete if (value := pair.direct.counted) is not None),
-        assisted=spread(value for pair in complete if (value := pair.assisted.counted) is not None),
-        difference=spread(value for pair in complete if (value := pair.difference) is not None),
+        direct=spread(direct for direct, _ in complete),
+        assisted=spread(assisted for _, assisted in complete),
+        difference=spread(differences),
         percent_median=percents.median if percents else None,
     )

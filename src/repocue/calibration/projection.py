@@ -83,6 +83,30 @@ def scenario(pairs: Sequence[Components], maintenance: Fraction | None, consumer
     )
 
 
+def scenarios(pairs: Sequence[Components], maintenance: Fraction | None, counts: Iterable[int]) -> list[Scenario]:
+    """`scenario` for several numbers of consumers.
+
+    For one number each total is an increasing linear function of a pair's D, A + Q or g, so that its median and range
+    over pairs are those of D, A + Q or g put through it: they are looked for once.
+    """
+    direct = _spread(parts.direct for parts in pairs)
+    assisted = _spread(
+        None if parts.assisted is None or parts.cue is None else parts.assisted + parts.cue for parts in pairs
+    )
+    gap = _spread(map(_gap, pairs))
+    if maintenance is None:
+        return [Scenario(consumers=n, direct=_linear(direct, n), assisted=None, saving=None) for n in counts]
+    return [
+        Scenario(
+            consumers=n,
+            direct=_linear(direct, n),
+            assisted=_linear(assisted, n, maintenance),
+            saving=_linear(gap, n, -maintenance),
+        )
+        for n in counts
+    ]
+
+
 def first_cheaper_count(parts: Components, maintenance: Fraction | None) -> int | None:
     """`floor(H / g) + 1` for a positive gap g = D - (A + Q); None where g is not positive or unknown."""
     gap = _gap(parts)
@@ -107,6 +131,10 @@ def _gap(parts: Components) -> Fraction | None:
     if parts.direct is None or parts.assisted is None or parts.cue is None:
         return None
     return parts.direct - (parts.assisted + parts.cue)
+
+
+def _linear(found: Spread | None, times: int, plus: Fraction | int = 0) -> Spread | None:
+    return None if found is None else Spread(*(plus + times * value for value in found))
 
 
 def _spread(values: Iterable[Fraction | None]) -> Spread | None:

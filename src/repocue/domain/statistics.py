@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import math
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from typing import NamedTuple
@@ -42,25 +43,37 @@ def number(value: Fraction) -> int | float:
 
 def median(values: Iterable[Fraction]) -> Fraction:
     """The middle value, or the half-way point of the two middle ones. Raises ValueError where there are none."""
-    found = spread(values)
-    if found is None:
+    ordered = _ordered(values)
+    if not ordered:
         raise ValueError("no median of no values")
-    return found.median
+    return _middle(ordered)
 
 
 def spread(values: Iterable[Fraction]) -> Spread | None:
     """Median, minimum and maximum; None where there are no values."""
-    ordered = sorted(values, key=_rank)
-    if not ordered:
-        return None
+    ordered = _ordered(values)
+    return Spread(_middle(ordered), ordered[0], ordered[-1]) if ordered else None
+
+
+_COMMON_BITS = 256
+
+
+def _ordered(values: Iterable[Fraction]) -> list[Fraction]:
+    """The values, sorted. Comparing fractions is slow, so multiples of a common part are compared where it is small."""
+    every = list(values)
+    common = 1
+    for value in every:
+        common = math.lcm(common, value.denominator)
+        if common.bit_length() > _COMMON_BITS:
+            return sorted(every)
+    return sorted(every, key=lambda value: value.numerator * (common // value.denominator))
+
+
+def _middle(ordered: Sequence[Fraction]) -> Fraction:
     middle = len(ordered) // 2
-    half = ordered[middle] if len(ordered) % 2 else (ordered[middle - 1] + ordered[middle]) / 2
-    return Spread(half, ordered[0], ordered[-1])
-
-
-def _rank(value: Fraction) -> tuple[float, Fraction]:
-    """The same order, told by the nearest binary number where that is enough: fractions compare slowly."""
-    return float(value), value
+    if len(ordered) % 2:
+        return ordered[middle]
+    return (ordered[middle - 1] + ordered[middle]) / 2
 
 
 def status(pairs: int) -> str:

@@ -7,14 +7,14 @@ are no git processes, and named-file sizes are no bytes that were read.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final
 
 from repocue.calibration.documents import identity as identity_json
 from repocue.calibration.pairing import Cost, PairedCost, summarize
-from repocue.calibration.projection import Components, break_even, scenario
+from repocue.calibration.projection import Components, Scenario, break_even, scenarios
 from repocue.calibration.standing import exclusion
 from repocue.domain.ids import calibration_id
 from repocue.domain.measurement import DERIVED, ESTIMATED, NOT_OBSERVED, OBSERVED, Source
@@ -91,14 +91,7 @@ def _group(group: Group, maintenance: Fraction | None, consumers: Sequence[int])
         "pairs": [_pair(stored) for stored in group.pairs],
         "metrics": {name: _metric(summarize(costs[name]), costs[name], _zeros(group, name)) for name in METRICS},
         "maintenance_ms": None if maintenance is None else number(maintenance),
-        "scenarios": [
-            {
-                "consumers": count,
-                "source": ESTIMATED,
-                "totals": {name: _totals(parts[name], once[name], count) for name in PROJECTED},
-            }
-            for count in consumers
-        ],
+        "scenarios": _scenarios(parts, once, consumers),
         "break_even": {name: _break_even(parts[name], once[name]) for name in PROJECTED},
     }
 
@@ -169,7 +162,7 @@ def _zeros(group: Group, name: str) -> int:
 
 def _metric(found: PairedStatistics, costs: Sequence[PairedCost], zeros: int) -> dict[str, Any]:
     """complete + estimated + not_observed = of."""
-    missing = sum(None in (cost.direct.value, cost.assisted.value) for cost in costs)
+    missing = sum(cost.direct.value is None or cost.assisted.value is None for cost in costs)
     return {
         "coverage": {
             "complete": found.complete,
@@ -185,20 +178,38 @@ def _metric(found: PairedStatistics, costs: Sequence[PairedCost], zeros: int) ->
     }
 
 
-def _totals(parts: Sequence[Components], maintenance: Fraction | None, consumers: int) -> dict[str, Any]:
+def _scenarios(
+    parts: Mapping[str, Sequence[Components]], once: Mapping[str, Fraction | None], consumers: Sequence[int]
+) -> list[dict[str, Any]]:
     """Each total is over the pairs that have its parts; `coverage` says how many of all they are."""
-    found = scenario(parts, maintenance, consumers)
-    has_assisted = [maintenance is not None and None not in (part.assisted, part.cue) for part in parts]
+    found = {name: scenarios(parts[name], once[name], consumers) for name in parts}
+    coverage = {name: _coverage(parts[name], once[name]) for name in parts}
+    return [
+        {
+            "consumers": count,
+            "source": ESTIMATED,
+            "totals": {name: _totals(every[place], coverage[name]) for name, every in found.items()},
+        }
+        for place, count in enumerate(consumers)
+    ]
+
+
+def _totals(found: Scenario, coverage: Mapping[str, int]) -> dict[str, Any]:
     return {
         "direct": _spread(found.direct),
         "assisted": _spread(found.assisted),
         "saving": _spread(found.saving),
-        "coverage": {
-            "direct": sum(part.direct is not None for part in parts),
-            "assisted": sum(has_assisted),
-            "saving": sum(has and part.direct is not None for has, part in zip(has_assisted, parts, strict=True)),
-            "of": len(parts),
-        },
+        "coverage": dict(coverage),
+    }
+
+
+def _coverage(parts: Sequence[Components], maintenance: Fraction | None) -> dict[str, int]:
+    has_assisted = [maintenance is not None and p.assisted is not None and p.cue is not None for p in parts]
+    return {
+        "direct": sum(part.direct is not None for part in parts),
+        "assisted": sum(has_assisted),
+        "saving": sum(has and part.direct is not None for has, part in zip(has_assisted, parts, strict=True)),
+        "of": len(parts),
     }
 
 
