@@ -83,6 +83,14 @@ def test_help_lists_every_command_in_its_section(repocue: Run) -> None:
     }
 
 
+def test_lists_of_commands_cut_no_sentence(repocue: Run, env: dict[str, str]) -> None:
+    groups = [[], ["task"], ["calibration"], ["schema"], ["evaluate-m2"], ["evaluate-task"], ["evaluate-cache"]]
+    for group in groups:
+        done = repocue(*group, "--help", env={**env, "COLUMNS": "60"})
+        assert done.returncode == 0
+        assert b"..." not in done.stdout.replace(b"[ARGS]...", b""), group
+
+
 def test_every_command_has_help_with_examples(repocue: Run) -> None:
     for context in leaves():
         assert context.get_help().startswith(f"Usage: {context.command_path} "), context.command_path

@@ -54,6 +54,20 @@ class Group(click.Group):
         write_examples(self.examples, formatter)
         super().format_epilog(ctx, formatter)
 
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        names = self.list_commands(ctx)
+        write_commands("Commands", [(name, self.get_command(ctx, name)) for name in names], formatter)
+
+
+def write_commands(
+    title: str, commands: Sequence[tuple[str, click.Command | None]], formatter: click.HelpFormatter
+) -> None:
+    """Append a section of commands, each with the whole first sentence of its help; click itself would cut it."""
+    rows = [(name, command.get_short_help_str(limit=1000)) for name, command in commands if command is not None]
+    if rows:
+        with formatter.section(title):
+            formatter.write_dl(rows)
+
 
 def write_examples(examples: Sequence[str], formatter: click.HelpFormatter) -> None:
     """Append an "Examples" section, each line as it would be typed."""
@@ -84,14 +98,7 @@ class LazyGroup(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         present = self.list_commands(ctx)
         for title, names in SECTIONS:
-            rows = []
-            for name in names:
-                command = self.get_command(ctx, name) if name in present else None
-                if command is not None:
-                    rows.append((name, command.get_short_help_str(limit=formatter.width - 20)))
-            if rows:
-                with formatter.section(title):
-                    formatter.write_dl(rows)
+            write_commands(title, [(name, self.get_command(ctx, name)) for name in names if name in present], formatter)
 
 
 def _modules() -> list[str]:
