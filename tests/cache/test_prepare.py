@@ -256,7 +256,11 @@ def test_an_uninitialised_cache_fails_and_stays_uninitialised(scene: Scene) -> N
     result = scene.prepare("--cache-dir", empty)
     assert (result.code, result.error["code"]) == (1, "cache.not-initialized")
     assert scene.repocue("status", "-C", scene.root, "--cache-dir", empty).error["code"] == "cache.not-initialized"
+    assert not os.path.exists(scene.evidence)  # made for nothing, and taken away again
+    os.mkdir(scene.evidence)
+    assert scene.prepare("--cache-dir", empty).code == 1
     assert left(scene) == []
+    assert os.path.exists(scene.evidence)
 
 
 @pytest.mark.parametrize(

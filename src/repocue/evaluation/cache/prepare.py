@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -59,8 +60,7 @@ def prepare(given: Preparation) -> dict[str, Any]:
     data = files.read_given(given.benchmark_file, limit_bytes=given.limits.benchmark_bytes, what="benchmark file")
     today = rfc3339(given.now_ms())[:10]
     benchmark = benchmarks.read(data, limits=given.limits, today=today, subject="the benchmark")
-    files.make_parents(output)
-    with Staging(output, f"cache-eval-{benchmark.id}-{secrets.token_hex(6)}") as staging:
+    with _folder(output), Staging(output, f"cache-eval-{benchmark.id}-{secrets.token_hex(6)}") as staging:
         staging.write(layout.BENCHMARK, data)
         observed = _observe(given, benchmark, staging.folder)
         steps = _freeze(given, benchmark, data, observed, staging)
@@ -75,6 +75,20 @@ def prepare(given: Preparation) -> dict[str, Any]:
         "steps": steps,
         "warnings": benchmarks.warnings(benchmark),
     }
+
+
+@contextmanager
+def _folder(path: str) -> Iterator[None]:
+    """Make the output folder; one that was made for nothing is taken away again."""
+    is_new = not os.path.isdir(path)
+    files.make_parents(path)
+    try:
+        yield
+    except BaseException:
+        if is_new:
+            with suppress(OSError):  # it is not empty: others use it too
+                os.rmdir(path)
+        raise
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
