@@ -102,7 +102,7 @@ def _shown(document: dict[str, Any]) -> Any:
 
 def _table(rows: list[dict[str, Any]]) -> Any:
     return output.table(
-        ("id", "run ", "assisted", "model", "version ", "snapshot", "counts"),
+        ("id", "run ", "assisted", "model", "report ", "snapshot", "counts"),
         [
             (
                 row["id"],
@@ -115,6 +115,7 @@ def _table(rows: list[dict[str, Any]]) -> Any:
             )
             for row in rows
         ],
+        whole=("id", "snapshot"),
     )
 
 

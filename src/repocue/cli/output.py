@@ -86,15 +86,21 @@ def fields(pairs: Sequence[tuple[str, str]]) -> str:
     return "\n".join(f"{label:<{width}}  {margin.join(value.splitlines() or [''])}" for label, value in pairs)
 
 
-def table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, title: str | None = None) -> Any:
-    """A rich table of `rows`; a column whose name ends in a blank is aligned to the right, as numbers are."""
+def table(
+    columns: Sequence[str], rows: Iterable[Sequence[str]], *, title: str | None = None, whole: Sequence[str] = ()
+) -> Any:
+    """A rich table of `rows`; a column whose name ends in a blank is aligned to the right, as numbers are.
+
+    Columns named in `whole` are never folded, so that what stands in them can be copied.
+    """
     from rich import box
     from rich.table import Table
     from rich.text import Text
 
     made = Table(box=box.SIMPLE_HEAD, title=title, title_justify="left", pad_edge=False)
     for column in columns:
-        made.add_column(column.strip(), justify="right" if column.endswith(" ") else "left", overflow="fold")
+        justify: Any = "right" if column.endswith(" ") else "left"
+        made.add_column(column.strip(), justify=justify, overflow="fold", no_wrap=column in whole)
     for row in rows:
         made.add_row(*(Text(safe(cell)) for cell in row))  # Text, because brackets in a cell are no markup
     return made
