@@ -20,6 +20,7 @@ demo: $(VENV)/.package
 #: make test               the short suite, against the built wheel
 test: $(VENV)/.package $(VENV)/.dev
 	$(PY) -m pytest -q -n $(WORKERS) --maxprocesses=8 --dist=worksteal tests
+	@sh tools/browser.sh --check || true
 	@echo "Not run here: the long runs (make test-deep), and real agent programs (make test-agents)."
 
 #: make test-deep          the long runs: kills, fuzz, soak

@@ -10,7 +10,7 @@ from repocue.report.html.drawing import Area, draw
 from repocue.report.html.figure import Cell, Figure, Mark, Table
 from repocue.report.html.metrics import metric, ordered
 from repocue.report.html.numbers import exact, times
-from repocue.report.html.text import plain
+from repocue.report.html.text import plain, short
 
 _LONGEST = 26
 
@@ -30,7 +30,7 @@ def coverage_figure(group: Mapping[str, Any], identifier: str) -> Figure:
     found = [(metric(name), group["metrics"][name]["coverage"]) for name in names]
     rows = [
         {
-            "metric": _short(each.label, position),
+            "metric": short(each.label, _LONGEST, position),
             "complete": coverage["complete"] / coverage["of"] if coverage["of"] else 0,
             "all": 1,
             "text": f"{exact(coverage['complete'])} of {exact(coverage['of'])}",
@@ -99,9 +99,3 @@ def coverage_figure(group: Mapping[str, Any], identifier: str) -> Figure:
         tall=True,
         caption="An empty frame is missing evidence, not a cost of zero.",
     )
-
-
-def _short(label: str, position: int) -> str:
-    """A label that fits its column; where it is cut, its position keeps it unlike every other."""
-    text = plain(label)
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 4]}… ({position + 1})"

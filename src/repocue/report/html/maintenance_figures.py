@@ -13,7 +13,7 @@ from repocue.domain.statistics import number, spread
 from repocue.report.html.drawing import Area, draw
 from repocue.report.html.figure import NOTHING, Cell, Figure, Mark, Table
 from repocue.report.html.numbers import Axis, axis, exact, human, times
-from repocue.report.html.text import plain, words
+from repocue.report.html.text import plain, short, words
 
 MOST_RUNS: Final = 300
 """More runs than this are drawn and tabled by equal slots of time."""
@@ -21,6 +21,7 @@ SLOTS: Final = 60
 LOGARITHMIC: Final = 50
 """From this ratio of the longest to the shortest duration on, the axis is logarithmic and says so."""
 
+_LONGEST_VIEW: Final = 12
 _AREAS: Final = (("wide", Area(1020, 220, 76, 24, 34, 46)), ("narrow", Area(238, 200, 66, 20, 34, 46)))
 
 
@@ -119,7 +120,10 @@ def cues_figure(cue_runs: Sequence[Mapping[str, Any]]) -> Figure:
         )
     counts = Counter(plain(row["view"]) for row in cue_runs)
     ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-    rows = [{"view": view, "count": count, "text": exact(count)} for view, count in ordered]
+    rows = [
+        {"view": short(view, _LONGEST_VIEW, position), "count": count, "text": exact(count)}
+        for position, (view, count) in enumerate(ordered)
+    ]
     area = Area(196, 34 * len(rows), 90, 54, 6, 6)
     y = {"field": "view", "type": "nominal", "sort": None, "title": None, "scale": {"paddingInner": 0.5}}
     layers = [
@@ -237,12 +241,13 @@ def _runs_layers(
         "scale": scale,
         "axis": {
             "title": f"duration ({shown.title})" + (", log scale" if is_logarithmic else ""),
+            "titleX": 14 - area.left,
             "tickCount": 5,
             "labels": bool(known),
             "format": "~g" if is_logarithmic else "~r",
         }
         if known
-        else {"title": "duration not observed", "labels": False, "grid": False},
+        else {"title": "duration not observed", "titleX": 14 - area.left, "labels": False, "grid": False},
     }
     names = ["baseline", "refresh", "failed"]
     shape = {

@@ -251,7 +251,13 @@ def _histogram(
         "field": "from",
         "type": "quantitative",
         "scale": {"zero": True, "nice": False},
-        "axis": {"title": f"direct minus assisted ({shown.title})", "tickCount": 4, "grid": False, "format": "~s"},
+        "axis": {
+            "title": f"direct minus assisted ({shown.title})",
+            "tickCount": 4,
+            "grid": False,
+            "format": "~s",
+            "labelExpr": ZERO_ALONE,
+        },
     }
     layers: list[dict[str, Any]] = [
         {
@@ -260,7 +266,12 @@ def _histogram(
             "encoding": {
                 "x": x,
                 "x2": {"field": "to"},
-                "y": {"field": "count", "type": "quantitative", "axis": {"title": "pairs", "tickCount": 4}},
+                "y": {
+                    "field": "count",
+                    "type": "quantitative",
+                    "axis": {"title": "pairs", "titleX": 14 - area.left, "tickCount": 4},
+                },
+                "y2": {"datum": 0},
                 "color": {"field": "tone", "type": "nominal", "scale": None},
             },
         },

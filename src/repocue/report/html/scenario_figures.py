@@ -79,7 +79,12 @@ def saving_figure(group: Mapping[str, Any], metric: Metric, identifier: str) -> 
         for n, saving in rows
     ]
     area = Area(184, 32 * len(values), 66, 92, 8, 44)
-    y = {"field": "n", "type": "nominal", "sort": None, "axis": {"title": "consumers", "grid": False, "titleX": -44}}
+    y = {
+        "field": "n",
+        "type": "nominal",
+        "sort": None,
+        "axis": {"title": "consumers", "grid": False, "titleX": 20 - area.left},
+    }
     x: dict[str, Any] = {
         "type": "quantitative",
         "scale": {"zero": True, "nice": True},
@@ -259,6 +264,7 @@ def _chart(
         "scale": {"zero": True, "nice": True},
         "axis": {
             "title": shown.title,
+            "titleX": 12 - area.left,
             "tickCount": 5,
             "format": "~s" if shown.divisor == 1 else "~r",
             "labelExpr": ZERO_ALONE,

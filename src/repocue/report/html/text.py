@@ -24,6 +24,13 @@ def words(name: object) -> str:
     return plain(name).replace("_", " ").replace("-", " ")
 
 
+def short(text: object, longest: int, position: int) -> str:
+    """A label that fits its column; where it is cut, its position among the labels keeps it unlike every other."""
+    shown = plain(text)
+    end = f"… ({position + 1})"
+    return shown if len(shown) <= longest else shown[: longest - len(end)] + end
+
+
 def _escape(match: re.Match[str]) -> str:
     code = ord(match[0])
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
