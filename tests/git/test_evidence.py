@@ -105,6 +105,8 @@ GUARDED: dict[str, Change] = {
     ),
     "a dropped stash": lambda root, env: git(root, "stash", "drop", "-q", env=env),
     "a configuration": lambda root, env: git(root, "config", "user.name", "Mallory"),
+    "what git ignores": lambda root, env: Path(root, ".git/info/exclude").write_text("hidden\n"),
+    "attributes beside the work tree's": lambda root, env: Path(root, ".git/info/attributes").write_text("*.x text\n"),
     "a commit made and undone": lambda root, env: (
         git(root, "commit", "-q", "--allow-empty", "-m", "x", env=env),
         git(root, "reset", "-q", "--soft", "HEAD~1", env=env),

@@ -230,7 +230,16 @@ def test_resuming_takes_only_what_fits_and_is_intact(scene: Scene) -> None:
     dry = scene.published(runner=False)
     observed = scene.published("--resume")  # a dry run is no run with agents
     assert observed != dry
-    for arguments in (["--max-tokens", "400"], ["--order", "balanced"]):
+    Path(scene.folder, "task.txt").write_text("Another question.\n")
+    oracle = Path(scene.folder, "oracle")
+    oracle.write_text("#!/bin/sh\nexit 0\n")
+    oracle.chmod(0o755)
+    for arguments in (
+        ["--max-tokens", "400"],
+        ["--order", "balanced"],
+        ["--task-file", str(scene.folder / "task.txt")],
+        ["--oracle-tool", str(oracle)],
+    ):
         error = error_of(scene.evaluate("--resume", *arguments))
         assert error["code"] == "evaluation.resume"
     name = next(name for name in os.listdir(observed) if "ranked" in name)

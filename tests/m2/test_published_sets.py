@@ -148,6 +148,12 @@ def test_each_condition_is_asked_once_in_the_fixed_order_by_a_process_of_its_own
         assert (call["argv"], call["stdin"], call["foreign"], call["kept"]) == ([], "", [], "yes")
         assert not asked["TASK_FILE"].startswith(shared.root)
         assert not os.path.exists(asked["TASK_FILE"])
+        handed = [
+            os.path.relpath(asked[name], os.path.dirname(os.path.dirname(asked["TASK_FILE"])))
+            for name in ("CUE_FILE", "TASK_FILE")
+            if asked[name]
+        ]
+        assert call["beside"] == [*handed, "lock"], "a runner found what another one was handed"
     assert len({call["task"] for call in calls}) == 1
     assert calls[0]["task"].startswith("Benchmark repository-state-v2\n")
 

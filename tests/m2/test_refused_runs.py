@@ -273,6 +273,7 @@ MUTATIONS: list[tuple[str, dict[str, Any]]] = [
         {"git": [["checkout", "-q", "-b", "x"], ["checkout", "-q", "main"], ["branch", "-q", "-D", "x"]]},
     ),
     ("the configuration", {"git": [["config", "core.abbrev", "9"]]}),
+    ("a new file that it has git ignore", {"write": {".git/info/exclude": "hidden\n", "hidden": "there\n"}}),
 ]
 
 
@@ -325,6 +326,34 @@ def test_a_repository_that_can_no_longer_be_observed_is_refused(scene: Scene) ->
         prepared.run()
     assert "nonsense" not in str(caught.value)
     assert type(caught.value).__name__ in ("RepositoryError", "GitFailed", "EvaluationError")
+
+
+@pytest.mark.parametrize("name", ["CUE_FILE", "TASK_FILE"])
+@pytest.mark.parametrize("text", ["something else\n", None], ids=["other bytes", "deleted"])
+def test_a_runner_that_alters_what_it_was_handed_is_refused(
+    name: str, text: str | None, prepared: Prepared, shared: Scene
+) -> None:
+    shared.script({"write": {f"{{{name}}}": text}})
+    with pytest.raises(EvaluationError) as caught:
+        prepared.run()
+    assert caught.value.code == "runner.altered-input"
+    assert f"altered what it was handed: {name.removesuffix('_FILE').lower()}." in caught.value.message
+
+
+def test_a_runner_that_spoils_the_temporary_folder_is_one_clear_error(scene: Scene) -> None:
+    scene.script(direct={"make": ["{TASK_FILE}.d", "{TASK_FILE}.d/../../2"]})
+    error = error_of(scene.evaluate())
+    assert error["code"] == "evaluation.temporary-root"
+    assert [call["asked"]["CONDITION"] for call in scene.calls()] == ["direct"]
+    assert (scene.sets(), os.listdir(scene.temporary)) == ([], [])
+
+
+def test_an_output_directory_that_a_runner_replaced_by_a_link_is_not_written_to(scene: Scene) -> None:
+    folder = os.path.join(scene.root, ".git", "refs")
+    scene.script(structural_oracle={"link": {scene.out: folder}})
+    before = sorted(os.listdir(folder))
+    assert error_of(scene.evaluate())["code"] == "evaluation.inside-checkout"
+    assert sorted(os.listdir(folder)) == before
 
 
 def test_a_change_between_two_conditions_is_refused_before_the_next_runner_starts(scene: Scene) -> None:

@@ -4,7 +4,8 @@ Run as a program. `$SCRIPTED_RUNNER` names a JSON file: an object from condition
 
     {"*": {"record": "/tmp/calls.jsonl"}, "ranked": {"write": {"README.md": "other"}, "exit": 3}}
 
-Steps, in this order: `record` (append how it was called to a file), `stderr`, `write` (path to text, null deletes),
+Steps, in this order: `record` (append how it was called to a file), `stderr`, `write` (path to text, null deletes;
+a path can have {TASK_FILE} and {CUE_FILE} in it), `make` (folders likewise), `link` (path to target, in its place),
 `git` (argument lists), `background` (leave a process behind that holds stdout, its id goes to this file), `hang`,
 `spill` (print so many bytes), `raw` (print this instead of an observation), `patch` (pointer to value, or {"$delete":
 true}), `after` (more text on stdout), `signal` (send oneself), `exit`. Nothing of the package is imported.
@@ -131,12 +132,18 @@ def main() -> None:
         record(steps["record"], asked)
     sys.stderr.write(steps.get("stderr", ""))
     sys.stderr.flush()
-    for path, text in steps.get("write", {}).items():
+    for given, text in steps.get("write", {}).items():
+        path = given.format_map({"TASK_FILE": asked["TASK_FILE"], "CUE_FILE": asked["CUE_FILE"]})
         if text is None:
             os.unlink(path)
             continue
         with open(path, "w", encoding="utf-8") as file:
             file.write(text)
+    for given in steps.get("make", []):
+        os.mkdir(given.format_map({"TASK_FILE": asked["TASK_FILE"]}))
+    for path, target in steps.get("link", {}).items():
+        os.rename(path, path + ".was")
+        os.symlink(target, path)
     for arguments in steps.get("git", []):
         subprocess.run(["git", *arguments], check=True, stdout=subprocess.DEVNULL)
     if "background" in steps:
@@ -170,9 +177,15 @@ def record(path: str, asked: dict[str, str]) -> None:
         "foreign": sorted(name for name in os.environ if name.startswith("REPOCUE_TASK_")),
         "kept": os.environ.get("KEPT_FOR_THE_RUNNER"),
         "stdin": sys.stdin.read(),
+        "beside": files_below(os.path.dirname(os.path.dirname(asked["TASK_FILE"]))),
     }
     with open(path, "a", encoding="utf-8") as file:
         file.write(json.dumps(call) + "\n")
+
+
+def files_below(folder: str) -> list[str]:
+    """The relative paths of all files in a folder."""
+    return sorted(os.path.relpath(os.path.join(at, name), folder) for at, _, names in os.walk(folder) for name in names)
 
 
 def read(path: str) -> str:
@@ -182,9 +195,11 @@ def read(path: str) -> str:
 
 def leave_behind(path: str) -> None:
     """Start a process in a session of its own that keeps stdout open and ignores polite signals."""
+    ready, told = os.pipe()
     pid = os.fork()
     if pid:
         os.waitpid(pid, 0)
+        os.read(ready, 1)  # until it is named: nothing that was never there can be left behind
         return
     os.setsid()
     child = os.fork()
@@ -193,6 +208,7 @@ def leave_behind(path: str) -> None:
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     with open(path, "w", encoding="utf-8") as file:
         file.write(str(os.getpid()))
+    os.write(told, b".")
     while True:
         signal.pause()
 

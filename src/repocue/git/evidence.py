@@ -206,7 +206,10 @@ def _nested_head(folder: bytes, environ: Mapping[str, str]) -> str | None:
 
 
 def _guard(worktree: Worktree, environ: Mapping[str, str], git: Git, gitlinks: tuple[str, ...], depth: int) -> str:
-    """The digest of refs, stash, configuration, HEAD's log and populated submodules."""
+    """The digest of refs, stash, configuration, HEAD's log and populated submodules.
+
+    `info` counts as configuration: what it excludes would hide a new file from git.
+    """
     refs = git.run("for-each-ref", "--format=%(refname)%00%(objectname)%00%(symref)")
     return digest_of(
         {
@@ -215,6 +218,10 @@ def _guard(worktree: Worktree, environ: Mapping[str, str], git: Git, gitlinks: t
             "config": [
                 _file_digest(worktree.common_dir, b"config"),
                 _file_digest(worktree.git_dir, b"config.worktree"),
+            ],
+            "info": [
+                _file_digest(worktree.common_dir, b"info/exclude"),
+                _file_digest(worktree.common_dir, b"info/attributes"),
             ],
             "head_log": _file_digest(worktree.git_dir, b"logs/HEAD"),
             "submodules": [

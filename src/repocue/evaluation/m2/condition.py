@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any, Final
 from repocue.contracts.jsontext import Limits
 from repocue.contracts.rules import runner as rules
 from repocue.domain.measurement import milliseconds
-from repocue.errors import EvaluationError, RepoCueError
+from repocue.errors import EvaluationError, EvidenceError, RepoCueError
 from repocue.evaluation.m2.preparation import require_same
+from repocue.evaluation.shared import files
 from repocue.evaluation.shared.environment import for_runner
 from repocue.git import evidence
 from repocue.runners import findings, protocol
@@ -81,14 +82,14 @@ def run_condition(
     given = inputs.given
     context = prepared.contexts[condition]
     head = prepared.repository["head"]
-    folder = workspace.make_folder(str(position))
+    contents = {TASK_FILE: inputs.task}
+    if context.contract is not None:
+        contents[CUE_FILE] = context.document
     request = {
         "SCHEMA": protocol.EVALUATION_CONTRACT,
         "CONDITION": condition,
         "RUN_INDEX": str(run_index),
         "REPOSITORY": os.fsdecode(given.worktree.root),
-        "TASK_FILE": workspace.write(folder, TASK_FILE, inputs.task),
-        "CUE_FILE": "" if context.contract is None else workspace.write(folder, CUE_FILE, context.document),
         "BENCHMARK_VERSION": protocol.BENCHMARK,
         "OUTPUT_SCHEMA_VERSION": protocol.ANSWER_CONTRACT,
         "SNAPSHOT": prepared.snapshot,
@@ -104,16 +105,25 @@ def run_condition(
         stdout_limit_bytes=given.limits.runner_stdout_bytes,
         stderr_limit_bytes=given.limits.runner_stderr_bytes,
     )
-    ended = supervisor.run(
-        [runner],
-        cwd=os.fsdecode(given.worktree.root),
-        env=for_runner(given.environ, protocol.EVALUATION_PREFIX, request),
-    )
+    with workspace.handing(str(position), contents) as handed:
+        request |= {"TASK_FILE": handed[TASK_FILE], "CUE_FILE": handed.get(CUE_FILE, "")}
+        ended = supervisor.run(
+            [runner],
+            cwd=os.fsdecode(given.worktree.root),
+            env=for_runner(given.environ, protocol.EVALUATION_PREFIX, request),
+        )
+        altered = [name for name, data in contents.items() if not _holds(handed[name], data)]
     who = f"The runner of condition {condition}, run {run_index},"
     begun = time.perf_counter()
     post_run, unseen = _capture_after(inputs, prepared)
     captures_s += time.perf_counter() - begun
     _require_success(ended, who, given.limits.shown_characters, _changes(post_run, prepared, unseen))
+    if altered:
+        raise EvaluationError(
+            f"{who} altered what it was handed: {', '.join(altered)}; nothing was published.",
+            code="runner.altered-input",
+            hint="A runner may only read its task and its cue; what it was supplied must be what the report says.",
+        )
     if post_run is None:
         raise unseen or EvaluationError(f"{who} left a repository that cannot be observed.")
     require_same(post_run, prepared.capture, f"while condition {condition} of run {run_index} ran")
@@ -133,6 +143,14 @@ def run_condition(
         captures_ms=milliseconds(captures_s),
         left_behind=ended.left_behind,
     )
+
+
+def _holds(path: str, data: bytes) -> bool:
+    """Whether a file that a runner was handed is still as it was."""
+    try:
+        return files.read_file(path, limit_bytes=len(data)) == data
+    except EvidenceError:
+        return False
 
 
 def _capture(inputs: Inputs, prepared: Prepared) -> Taken:

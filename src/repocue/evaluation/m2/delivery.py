@@ -160,6 +160,7 @@ def deliver(
     _check(run.stdout, header, given.max_tokens)
     data = files.read_file(trace, limit_bytes=_TRACE_LIMIT_BYTES)
     trace_sha256, git_processes = trace2.read(trace)
+    os.unlink(trace)  # no runner is to find it
     context = Context(
         condition="basic",
         contract=CONTRACT,

@@ -22,7 +22,7 @@ from repocue.contracts.rules.evaluation import CONDITIONS
 from repocue.domain.paths import display
 from repocue.evaluation.m2 import delivery, naming, preparation, published, reports, workspace
 from repocue.evaluation.m2.condition import Outcome, run_condition
-from repocue.evaluation.m2.inputs import Given, Inputs, check
+from repocue.evaluation.m2.inputs import Given, Inputs, check, require_places
 from repocue.evaluation.m2.order import is_balanced, order_of
 from repocue.evaluation.shared import files
 from repocue.git import evidence
@@ -150,6 +150,7 @@ class Experiment:
                 made[index] = reports.build(self._inputs, prepared, index, outcomes)
                 model = reports.model_of(outcomes)
                 self._tell(progress, index, "Publish")
+                require_places(self._inputs)
                 paths[index] = published.publish(
                     self._inputs.output,
                     made[index],

@@ -129,6 +129,19 @@ def _folder(given: Given, path: str, what: str) -> str:
     return real
 
 
+def require_places(inputs: Inputs) -> None:
+    """Raises EvaluationError where output directory or temporary root lead elsewhere than when they were checked.
+
+    A runner can have put a link into the repository in their place.
+    """
+    places = ((inputs.output, "output directory"), (inputs.temporary_root, "temporary root"))
+    for path, what in places:
+        if isolation.outside(inputs.given.worktree, path, what=what) != path:
+            raise EvaluationError(
+                f"The {what} {files.shown(path)} was replaced by a link; nothing was published.", code="evaluation.path"
+            )
+
+
 def _oracle(given: Given) -> OracleTool:
     if given.oracle_tool is None:
         return oracle.packaged_tool()

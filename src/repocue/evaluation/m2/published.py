@@ -14,6 +14,7 @@ from repocue.evaluation.m2 import naming
 from repocue.evaluation.m2.reports import KIND, VERSION
 from repocue.evaluation.shared import files, manifest
 from repocue.evaluation.shared.publishing import Staging
+from repocue.scoring.measurements import stated_oracle, stated_text
 
 if TYPE_CHECKING:
     from repocue.evaluation.m2.inputs import Inputs
@@ -78,7 +79,7 @@ def find(inputs: Inputs, repository: str, run_index: int, maintenance_id: str) -
         )
     if not found:
         return None
-    _check_options(found[0], read(found[0], limits=inputs.given.limits)[0], inputs)
+    _check_options(found[0], read(found[0], limits=inputs.given.limits), inputs)
     return found[0]
 
 
@@ -104,13 +105,23 @@ def read(folder: str, *, limits: M2Limits) -> tuple[dict[str, Any], ...]:
     return tuple(reports)
 
 
-def _check_options(folder: str, report: Mapping[str, Any], inputs: Inputs) -> None:
+def _check_options(folder: str, reports: Sequence[Mapping[str, Any]], inputs: Inputs) -> None:
     given = inputs.given
-    wanted = {"order": given.order, "context budget": given.max_tokens, "runner": inputs.runner is not None}
+    stated = [text for report in reports for text in report["limitations"]]
+    report = reports[0]
+    wanted = {
+        "order": given.order,
+        "context budget": given.max_tokens,
+        "runner": inputs.runner is not None,
+        "benchmark text": inputs.custom_task_sha256,
+        "oracle": inputs.oracle.sha256,
+    }
     found = {
         "order": report["order_policy"],
         "context budget": report["cue"]["max_tokens"],
         "runner": "runner" in report,
+        "benchmark text": stated_text(stated),
+        "oracle": stated_oracle(stated),
     }
     differing = [name for name, value in wanted.items() if found[name] != value]
     if differing:

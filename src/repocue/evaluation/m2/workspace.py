@@ -12,6 +12,8 @@ import secrets
 import shutil
 import stat
 import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from types import TracebackType
 from typing import Final, Self
 
@@ -54,18 +56,32 @@ class Workspace:
         """A path in the workspace."""
         return os.path.join(self.folder, *names)
 
-    def make_folder(self, name: str) -> str:
-        """Create a folder in the workspace and return its path."""
-        folder = self.path(name)
-        os.mkdir(folder, 0o700)
-        return folder
+    @contextmanager
+    def handing(self, name: str, contents: Mapping[str, bytes]) -> Iterator[dict[str, str]]:
+        """A folder with these files for one runner to read, by name their paths; it goes with the `with` statement.
 
-    def write(self, folder: str, name: str, data: bytes) -> str:
-        """Create a file in one of the workspace's folders, for a runner to read; returns its path."""
-        path = os.path.join(folder, name)
-        with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "wb") as file:
-            file.write(data)
-        return path
+        So no runner finds what another one was handed. Raises EvaluationError where it cannot be made: an earlier
+        runner may have left anything here.
+        """
+        folder = self.path(name)
+        paths = {file: os.path.join(folder, file) for file in contents}
+        try:
+            os.mkdir(folder, 0o700)
+            for file, data in contents.items():
+                flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+                with open(os.open(paths[file], flags, 0o600), "wb") as stream:
+                    stream.write(data)
+        except OSError as error:
+            raise EvaluationError(
+                f"The temporary folder {files.shown(self.folder)} cannot be used any more:"
+                f" {error.strerror}; nothing was published.",
+                code="evaluation.temporary-root",
+                hint="A runner may only read what it is handed.",
+            ) from error
+        try:
+            yield paths
+        finally:
+            self.remove(name)
 
     def remove(self, name: str) -> None:
         """Remove a folder of the workspace before its end."""
