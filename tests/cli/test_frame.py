@@ -11,6 +11,7 @@ import stat
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ import pytest
 
 from repocue.cli import app
 from repocue.cli.app import SECTIONS, repocue_command
-from tests.support.repos import RepoBuilder
+from tests.support.repos import RepoBuilder, git
 from tests.support.terminal import on_terminal
 
 Run = Callable[..., subprocess.CompletedProcess[bytes]]
@@ -298,6 +299,54 @@ def test_an_interrupt_ends_with_130_and_one_line(
         "message": "interrupted",
         "hint": None,
     }
+
+
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP"])
+def test_a_command_that_is_told_to_end_leaves_no_git_and_no_folder_behind(
+    name: str, repocue_exe: list[str], root: str, env: dict[str, str], tmp_path: Path
+) -> None:
+    """`timeout` and a closing terminal end one process. A filter that never answers keeps git at work on a file."""
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    fifo = tmp_path / "started"
+    os.mkfifo(fifo)
+    subprocess.run([*repocue_exe, "init"], cwd=root, env=env, check=True, capture_output=True)
+    Path(root, "README.md").write_text("# A\n\nMore.\n")
+    gate = tmp_path / "gate"
+    gate.write_text(f'#!/bin/sh\n[ -n "$(ls "{scratch}")" ] || exec cat\necho $PPID >"{fifo}"\nexec sleep 600\n')
+    gate.chmod(0o755)
+    Path(root, ".git/info/attributes").write_text("README.md filter=slow\n")
+    git(root, "config", "filter.slow.clean", str(gate))
+    started = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)
+    process = subprocess.Popen(
+        [*repocue_exe, "refresh"],
+        cwd=root,
+        env={**env, "TMPDIR": str(scratch)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
+    try:
+        assert select.select([started], [], [], 60)[0], "git was never started"
+        adding = int(os.read(started, 64))
+        process.send_signal(getattr(signal, name))
+        output, errors = process.communicate(timeout=60)
+        assert (process.returncode, output) == (130, b"")
+        assert json.loads(errors)["code"] == "interrupted"
+        assert os.listdir(scratch) == []
+        assert not is_running(adding)
+    finally:
+        os.close(started)
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+
+
+def is_running(pid: int) -> bool:
+    """Whether there is such a process that has not ended; one that nobody has waited for yet has."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
 
 
 def test_a_fault_of_ours_is_one_clear_error_too(root: str, env: dict[str, str]) -> None:

@@ -27,8 +27,10 @@ def main(argv: Sequence[str] | None = None) -> NoReturn:
     arguments = list(sys.argv[1:] if argv is None else argv)
     try:
         from repocue.cli.app import run
+        from repocue.cli.interrupts import ending_cleanly
 
-        code = run(arguments)
+        with ending_cleanly():
+            code = run(arguments)
     except KeyboardInterrupt:
         code = 130  # so early that nothing has been done and nothing is loaded to say so
     _leave(code)
