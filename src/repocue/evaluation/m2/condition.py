@@ -154,8 +154,7 @@ def _holds(path: str, data: bytes) -> bool:
 
 
 def _capture(inputs: Inputs, prepared: Prepared) -> Taken:
-    given = inputs.given
-    capture = evidence.capture(given.worktree, given.environ, earlier=prepared.capture)
+    capture = evidence.capture(inputs.given.worktree, prepared.environ, earlier=prepared.capture)
     return Taken(
         at=prepared.clock.now(),
         state_fingerprint=capture.state_fingerprint,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from repocue.contracts import reader
@@ -44,7 +44,7 @@ class Prepared:
 
     `capture` is the state that every later capture must equal. `changed_paths` is None where they are too many to keep.
     `baseline` and `update` are the report's members of that name. `setup_ms` is everything up to here, which is in no
-    condition's cost.
+    condition's cost. `environ` is what the harness's own processes get.
     """
 
     maintenance_id: str
@@ -58,6 +58,7 @@ class Prepared:
     delivery: Delivery
     setup_ms: float
     clock: AttemptClock
+    environ: Mapping[str, str] = field(repr=False)
 
 
 def prepare(
@@ -67,7 +68,8 @@ def prepare(
 
     The cache is removed again: nothing of it can help an agent. Raises EvaluationError and its kin.
     """
-    given = inputs.given
+    # Scratch files of git's and of the commands belong to the workspace too: a killed harness leaves one thing.
+    given = replace(inputs.given, environ={**inputs.given.environ, "TMPDIR": workspace.folder})
     begun = time.perf_counter()
     clock = AttemptClock(given.now_ms)
     tell("Fingerprint")
@@ -132,6 +134,7 @@ def prepare(
         delivery=evidence_of_cue,
         setup_ms=milliseconds(time.perf_counter() - begun),
         clock=clock,
+        environ=given.environ,
     )
 
 
