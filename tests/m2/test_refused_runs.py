@@ -292,13 +292,14 @@ def test_a_run_that_changes_the_repository_is_refused(
     what: str, steps: dict[str, Any], spoiled: tuple[Scene, Prepared, Path]
 ) -> None:
     scene, prepared, copy = spoiled
-    scene.script()
-    prepared.run()  # the state is the prepared one
+    worktree, environ = prepared.inputs.given.worktree, prepared.inputs.given.environ
+    as_it_was = evidence.capture(worktree, environ, earlier=prepared.prepared.capture)
+    assert as_it_was.state_fingerprint == prepared.prepared.capture.state_fingerprint
+    assert as_it_was.guard_digest == prepared.prepared.capture.guard_digest
     scene.script(steps)
     try:
         with pytest.raises(EvaluationError) as caught:
             prepared.run()
-        worktree, environ = prepared.inputs.given.worktree, prepared.inputs.given.environ
         fresh = evidence.capture(worktree, environ)
         built_on = evidence.capture(worktree, environ, earlier=prepared.prepared.capture)
     finally:
