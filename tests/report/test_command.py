@@ -249,3 +249,21 @@ def test_a_thousand_pairs_are_one_report(calibrated: Scene, repocue: Repocue) ->
     group = document["agent_evidence"]["groups"][1]
     assert len(group["pairs"]) == 1000
     assert group["metrics"]["total_tokens"]["difference"] == {"median": 499.5, "min": 0, "max": 999}
+
+
+def test_a_record_that_changed_while_it_was_read_without_locks_is_not_reported(
+    calibrated: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from repocue.errors import CacheBusy
+    from repocue.store.database import Database
+
+    monkeypatch.setattr(Database, "is_settled", lambda _: False)
+    with pytest.raises(CacheBusy):
+        material.read(calibrated.request())
+
+
+def test_the_page_goes_to_a_file_too(calibrated: Scene, repocue: Repocue, tmp_path: Path) -> None:
+    path = tmp_path / "report.html"
+    done = repocue(*options(calibrated), "report", "--format", "html", "--output", path)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    assert path.read_bytes().startswith(b"<!doctype html>")

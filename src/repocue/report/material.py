@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from repocue.errors import CacheBusy
 from repocue.maintenance.members import repository_member
 from repocue.store import calibrations, history, snapshots
 from repocue.store.database import open_state
@@ -32,12 +33,15 @@ class Material:
 
 
 def read(request: Request) -> Material:
-    """The record of the request's repository, whose work tree is not looked at. Raises CacheError."""
+    """The record of the request's repository, whose work tree is not looked at.
+
+    Raises CacheError; CacheBusy where a cache that can only be read without locks changed meanwhile.
+    """
     with open_state(request.state_path, mode="read", wait_s=request.lock_wait_s) as database, database.reading():
         header = snapshots.current(database).header
         pages = database.one("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size")
         assert pages is not None
-        return Material(
+        found = Material(
             repository=repository_member(request.worktree, header),
             epoch=header.epoch,
             snapshot=header.snapshot,
@@ -48,3 +52,8 @@ def read(request: Request) -> Material:
             calibrations=calibrations.calibrations(database),
             opinions=tuple(calibrations.opinions(database)),
         )
+        if not database.is_settled():
+            raise CacheBusy(
+                f"the cache was changed while it was read without locks: {database.path}", hint="Run the command again."
+            )
+    return found

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -14,8 +13,6 @@ from repocue.cli.options import common_options_with
 if TYPE_CHECKING:
     from repocue.cli.options import Invocation
 
-_HTML = "repocue.report.html.page"
-_FORMATS = ("html",) if find_spec(_HTML) is not None else ()
 _MAX_CONSUMERS = 1_000_000
 
 
@@ -24,7 +21,7 @@ _MAX_CONSUMERS = 1_000_000
     examples=(
         "repocue report",
         "repocue report --consumers 25 --since 2026-11-01 --until 2026-11-30",
-        *("repocue report --format html --output report.html" for _ in _FORMATS),
+        "repocue report --format html --output report.html",
     ),
 )
 @click.option(
@@ -50,7 +47,7 @@ _MAX_CONSUMERS = 1_000_000
     metavar="FILE",
     help="Write the report to FILE, replacing it whole, instead of printing it.",
 )
-@common_options_with(*_FORMATS)
+@common_options_with("html")
 def command(
     invocation: Invocation, consumers: tuple[int, ...], since: str | None, until: str | None, path: str | None
 ) -> None:
@@ -68,9 +65,9 @@ def command(
     cutoffs = window(since, until)
     document = report(invocation.request(), cutoffs, consumers)
     if invocation.format == "html":
-        from importlib import import_module
+        from repocue.report.html.page import render
 
-        _put(path, import_module(_HTML).render(document))
+        _put(path, render(document))
     elif path is not None:
         _put(path, output.for_file(invocation, document, _text))
     else:
