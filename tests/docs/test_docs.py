@@ -190,6 +190,16 @@ def test_the_everyday_examples_run(tmp_path: Path, env: dict[str, str], repocue_
     assert ran >= len(EVERYDAY)
 
 
+def test_the_readme_leads_to_every_page_and_the_changelog_names_every_command() -> None:
+    readme = read("README.md")
+    pages = [page for page in os.listdir(os.path.join(PROJECT, "docs")) if page.endswith(".md")]
+    assert pages
+    assert [page for page in sorted(pages) if f"](docs/{page})" not in readme] == []
+    changes = read("CHANGELOG.md")
+    named = " ".join(re.findall(r"`[^`]+`", changes))
+    assert [name for _, names in SECTIONS for name in names if not re.search(rf"`(repocue )?{name}[` ]", named)] == []
+
+
 def test_every_link_between_pages_leads_somewhere() -> None:
     all_pages = ["README.md", "ARCHITECTURE.md", "CHANGELOG.md"]
     for folder, _, names in os.walk(os.path.join(PROJECT, "docs")):
