@@ -468,6 +468,14 @@ def test_an_assessment_bound_to_anything_else_is_rejected_with_the_member(
     assert document["verdict"]["status"] == "not-established"
 
 
+def test_the_model_that_answered_is_no_assessor(ran_once: Callable[..., str], tmp_path: Path) -> None:
+    folder = ran_once()
+    path = Path(bundle(summarize(folder), tmp_path / "assessments.json"))
+    path.write_bytes(samples.encoded(json.loads(path.read_bytes()) | {"assessor": "Claude-Sonnet-5-5"}))
+    with pytest.raises(EvaluationError, match="the model that answered"):
+        summarize(folder, assessment_file=str(path))
+
+
 def test_assessments_of_unknown_steps_and_of_no_answer_are_rejected_and_named(
     shared_scene: Scene, authority: Authority, prepared: Prepared, ran_once: Callable[..., str], tmp_path: Path
 ) -> None:

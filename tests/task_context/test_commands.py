@@ -452,3 +452,17 @@ def test_what_a_sparse_checkout_leaves_out_is_heads_and_delivered(tmp_path: Path
     os.makedirs(os.path.join(root, "src"))
     Path(root, "src/a.py").write_bytes(b"hidden edit\n")
     assert no_cue(repocue, root, "--item", "it")[0] == "task-context.dirty"
+
+
+def test_what_a_partial_clone_does_not_hold_is_not_said_to_be_untracked(tmp_path: Path, repocue: Run) -> None:
+    files = {"src/a.py": A, "docs/b.md": B}
+    whole = repository(tmp_path / "r", files, item("it", source("src/a.py", A)))
+    git(whole, "config", "uploadpack.allowFilter", "true")
+    root = str(tmp_path / "partial")
+    git(str(tmp_path), "clone", "-q", "--no-checkout", "--filter=blob:none", f"file://{whole}", root)
+    git(root, "sparse-checkout", "set", "--no-cone", "/.repocue/", "/docs/")
+    git(root, "checkout", "-q", "main")
+    assert repocue("init", cwd=root).returncode == 0
+    code, message = no_cue(repocue, root, "--item", "it")
+    assert code == "task-context.missing"
+    assert message.endswith("src/a.py is no file of HEAD's tree, or not in this clone")

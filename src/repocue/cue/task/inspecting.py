@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from repocue.cue.task import checking, pins, placing
 from repocue.cue.task.blocks import Place
@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from repocue.git.worktree import Worktree
 
 Progress = Callable[[str, int, "int | None"], None]
-
-_NOBODY: Final = "0" * 40
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -37,7 +37,7 @@ NOT_CHECKED_OUT: Final = ".s"
 _REASONS: Final = {
     DIRTY: "differs from HEAD",
     UNTRACKED: "is not tracked",
-    MISSING: "is no file of HEAD's tree",
+    MISSING: "is no file of HEAD's tree, or not in this clone",
     OUT_OF_RANGE: "has fewer lines than that",
     NOT_UTF8: "is not valid UTF-8",
     DRIFTED: "does not have the pinned digest",

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from repocue.contracts import reader
 from repocue.domain.times import epoch_ms
+from repocue.errors import EvaluationError
 from repocue.evaluation.cache import evidence, frozen, layout, money, pairs
 from repocue.evaluation.cache.frozen import Prepared
 from repocue.evaluation.cache.judging import Judgement, judge
@@ -42,6 +43,12 @@ def summarize(
     """
     prepared = frozen.load(prepared_directory, limits)
     bundle = None if assessment_file is None else _bundle(assessment_file, limits)
+    if bundle is not None and bundle["assessor"].strip().casefold() == prepared.benchmark.model:
+        raise EvaluationError(
+            f"The assessment file's assessor is {prepared.benchmark.model}, the model that answered.",
+            code="evaluation.assessor",
+            hint="An assessment is somebody else's, or it says nothing about compliance.",
+        )
     entries: list[dict[str, Any]] = [] if bundle is None else bundle["entries"]
     judged = [
         judge(prepared, step, [entry for entry in entries if entry["step"] == step.request.step.id], limits)
