@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import signal
@@ -245,6 +246,22 @@ def test_a_run_whose_agent_used_repocue_gets_a_finding(command: str, prepared: P
     outcome = prepared.run(known_caches=[os.path.join(home, ".cache", "repocue")])
     (finding,) = outcome.observation["findings"]
     assert (finding["category"], finding["severity"], finding["evidence"]) == ("contaminated", "warning", command)
+
+
+def test_reading_what_earlier_runs_published_is_contamination(scene: Scene) -> None:
+    # the output directory may be above the repository, and reading that is what an agent is for
+    above = os.path.dirname(scene.root)
+    earlier = json.loads(scene.evaluate("--output-directory", above, runner=False).stdout)["report_set"]
+    commands = [f"cat {earlier}/x.json", f"cat {scene.root}/README.md"]
+    patch = {
+        f"/commands/{at}": {"command": text, "classification": "git", "files_read": []}
+        for at, text in enumerate(commands)
+    }
+    scene.script({"patch": patch | {"/metrics/git_calls": 2, "/metrics/repository_files_named": 0}})
+    with scene.prepared(output_directory=above) as prepared:
+        (finding,) = prepared.run("direct").observation["findings"]
+    assert (finding["category"], finding["evidence"]) == ("contaminated", commands[0])
+    assert finding["message"].startswith("1 of its commands")
 
 
 def test_naming_repocue_is_no_contamination(prepared: Prepared, shared: Scene) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from repocue.runners.contamination import contaminations, is_contaminated
+from repocue.runners.contamination import contaminations, is_contaminated, report_contaminations
 
 CACHE = "/home/me/.cache/repocue"
 HOME = "/home/me"
@@ -37,6 +37,22 @@ CONTAMINATED = [
     f"python -c \"open('{CACHE}/x').read()\"",
     f'Read {{"file_path":"{CACHE}/repo-1/state.db"}}',
     f"cat 'unfinished {CACHE}/x",
+    "$(which repocue) cue",
+    "`command -v repocue` cue",
+    "x=$(which repocue); $x cue",
+    "alias r=repocue; r cue",
+    "ln -s $(which repocue) /tmp/r; /tmp/r cue",
+    "cp /usr/bin/repocue /tmp/r; /tmp/r cue",
+    "strace -f repocue cue",
+    "script -qc 'repocue cue'",
+    "repocue.exe cue",
+    "python -c 'import repocue'",
+    "python3 -Ic 'from repocue.cli import main; main()'",
+    "python3 - <<E\nimport repocue\nE",
+    "python -Im repocue cue",
+    "python -mrepocue cue",
+    "python /usr/lib/python3/site-packages/repocue/__main__.py cue",
+    "python /usr/bin/repocue cue",
 ]
 
 CLEAN = [
@@ -53,6 +69,12 @@ CLEAN = [
     f"cat {CACHE}.txt",
     "cat 'unfinished",
     "cd /",
+    "echo $(which repocue)",
+    "python tool.py -c 'import repocue'",
+    "grep -rn 'import repocue' src; python tool.py",
+    "cp -r src/repocue /tmp",
+    "python -m pytest -c 'from repocue'",
+    "strace -f git status",
 ]
 
 
@@ -78,3 +100,16 @@ def test_a_cache_reached_through_a_symlink_is_still_the_cache(tmp_path: Path) ->
 def test_without_a_cache_folder_only_calls_are_looked_for() -> None:
     assert not is_contaminated([f"cat {CACHE}/x"], [])
     assert is_contaminated(["repocue status"], [])
+
+
+def test_a_published_run_may_read_what_it_was_handed_and_nothing_else_of_a_harness() -> None:
+    space = "/tmp/repocue-evaluate-m2-project-1-abc"
+    for path, is_foreign in (
+        (f"{space}/3/cue.json", False),
+        (f"{space}/3/task.txt", False),
+        (f"{space}/3/cue.json.was", True),
+        (f"{space}/cache/x", True),
+        ("/tmp/repocue-evaluate-m2-project-1-def/3/cue.json", True),
+    ):
+        command = {"command": f"cat {path}"}
+        assert bool(report_contaminations([command], [f"{space}/cache"], "/srv/project")) is is_foreign, path

@@ -20,7 +20,14 @@ from repocue.runners.shell_tree import ShellSyntaxError
 
 SCRIPTS = frozenset(("repocue", "repocue-codex-runner", "repocue-claude-runner"))
 LAUNCHERS = frozenset(("uvx", "uv", "pipx", "pdm", "poetry", "hatch", "rye"))
+STARTERS = frozenset(
+    ("strace", "ltrace", "script", "unbuffer", "perf", "gdb", "valgrind", "watch", "parallel", "entr", "alias")
+)
+"""Programs that start the one they are given, in whatever place, and are no shell's business otherwise."""
+LOOKUPS = frozenset(("which", "command", "type", "hash", "whereis"))
+COPIERS = frozenset(("ln", "cp", "mv", "install"))
 CACHE_VARIABLE = "REPOCUE_CACHE_DIR"
+_IMPORT: Final = re.compile(r"\b(?:import|from)\s+repocue\b")
 _CACHE_FOLDER: Final = re.compile(
     r"(?:~|\$\{?HOME\}?|/[^\s'\"]*)/(?:\.cache|Library/Caches)/repocue(?=[/\s'\"]|\Z)|\$\{?XDG_CACHE_HOME\b|/repocue-evaluate-m2-"
 )
@@ -70,7 +77,17 @@ def report_contaminations(
 
 @functools.lru_cache(maxsize=4096)
 def _is_report_contaminated(text: str, caches: tuple[str, ...], root: str) -> bool:
-    return bool(_CACHE_FOLDER.search(text) or contaminations((text,), caches, root=root))
+    return bool(_CACHE_FOLDER.search(_without_handed(text, caches)) or contaminations((text,), caches, root=root))
+
+
+def _without_handed(text: str, caches: Iterable[str]) -> str:
+    """`text` without the files that a run of these caches' workspace was itself handed: they are there to be read.
+
+    They lie beside the cache; those of another run are gone before it starts.
+    """
+    for cache in caches:
+        text = re.sub(re.escape(os.path.dirname(cache)) + r"/[1-5]/(?:task\.txt|cue\.json)(?![\w.-])", "", text)
+    return text
 
 
 def _is_contaminated(text: str, folders: frozenset[str], root: str, home: str | None) -> bool:
@@ -83,17 +100,50 @@ def _is_contaminated(text: str, folders: frozenset[str], root: str, home: str | 
         reader.read(unwrap(text))
     except (ShellSyntaxError, RecursionError):
         return False
-    return any(_calls_repocue(call) or _reads(call, folders) for call in reader.calls)
+    is_looked_up = any(call.program in LOOKUPS and SCRIPTS & set(_texts(call)) for call in reader.calls)
+    return any(
+        _calls_repocue(call, text) or (is_looked_up and _uses_what_was_found(call)) or _reads(call, folders)
+        for call in reader.calls
+    )
 
 
-def _calls_repocue(call: Call) -> bool:
-    texts = [argument.text for argument in call.arguments]
-    if call.program in SCRIPTS:
+def _texts(call: Call) -> list[str]:
+    return [argument.text for argument in call.arguments]
+
+
+def _calls_repocue(call: Call, text: str) -> bool:
+    texts = _texts(call)
+    if _is_script(call.program):
         return True
     if call.program in LAUNCHERS:
         return any(text in SCRIPTS or text.startswith("repocue@") for text in texts)
-    is_python = call.program.startswith(("python", "pypy"))
-    return is_python and any(a == "-m" and b.split(".")[0] == "repocue" for a, b in pairwise(texts))
+    if call.program in STARTERS:
+        return any(_is_script(word) for words in texts for word in words.split("=")[-1].split()[:1])
+    if call.program in COPIERS:  # under another name
+        return any(_is_script(word) and os.path.basename(os.path.dirname(word)) == "bin" for word in texts)
+    return call.program.startswith(("python", "pypy")) and _is_python_of_ours(texts, text)
+
+
+def _is_python_of_ours(texts: list[str], text: str) -> bool:
+    """Whether Python runs RepoCue: as a module, by its file, or in a program that imports it."""
+    for option, value in pairwise((*texts, "")):
+        name = value if re.fullmatch(r"-[A-Za-z]*m", option) else option[2:] if option.startswith("-m") else ""
+        if name.split(".")[0] == "repocue":
+            return True
+        if re.fullmatch(r"-[A-Za-z]*c", option):
+            return bool(_IMPORT.search(value))
+        if not option.startswith("-"):  # its program's file; what follows is that program's own
+            return _is_script(option) or option.endswith("/repocue/__main__.py")
+    return bool(_IMPORT.search(text))  # it reads its program from a heredoc or a pipe
+
+
+def _is_script(word: str) -> bool:
+    return os.path.basename(word).removesuffix(".exe") in SCRIPTS
+
+
+def _uses_what_was_found(call: Call) -> bool:
+    """Whether a call's program, or what it starts or copies, is known only when the command runs."""
+    return not call.program or (call.program in STARTERS | COPIERS and "" in _texts(call))
 
 
 def _reads(call: Call, folders: frozenset[str]) -> bool:

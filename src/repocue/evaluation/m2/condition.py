@@ -17,6 +17,7 @@ from repocue.contracts.jsontext import Limits
 from repocue.contracts.rules import runner as rules
 from repocue.domain.measurement import milliseconds
 from repocue.errors import EvaluationError, EvidenceError, RepoCueError
+from repocue.evaluation.m2.naming import published_sets
 from repocue.evaluation.m2.preparation import require_same
 from repocue.evaluation.shared import files
 from repocue.evaluation.shared.environment import for_runner
@@ -203,7 +204,7 @@ def _with_contamination(inputs: Inputs, observation: dict[str, Any], workspace: 
     given = inputs.given
     texts = contaminations(
         [command["command"] for command in observation["commands"]],
-        [*given.known_caches, workspace.path("cache")],
+        [*given.known_caches, workspace.path("cache"), *published_sets(inputs.output)],
         root=os.fsdecode(given.worktree.root),
         home=given.environ.get("HOME") or None,
     )
@@ -211,7 +212,7 @@ def _with_contamination(inputs: Inputs, observation: dict[str, Any], workspace: 
         return observation
     finding = findings.warning(
         CONTAMINATED,
-        f"{len(texts)} of its commands call RepoCue or read its cache, so the run is not comparable.",
+        f"{len(texts)} of its commands call RepoCue or read what it keeps, so the run is not comparable.",
         texts[0],
     )
     return {**observation, "findings": [*observation["findings"], finding.to_json()]}

@@ -1,7 +1,8 @@
-"""Names of published sets and their files (facts of version 3, kept in version 4), and the maintenance id. Pure."""
+"""Names of published sets and their files (facts of version 3, kept in version 4), and the maintenance id."""
 
 from __future__ import annotations
 
+import os
 import re
 from hashlib import sha256
 from typing import Final
@@ -11,6 +12,7 @@ NO_RUNNER: Final = "no-runner"
 MANIFEST: Final = "manifest.json"
 MANIFEST_VERSION: Final = "repocue/manifest-1"
 _OTHER: Final = re.compile(r"[^A-Za-z0-9._-]+")
+_SET: Final = re.compile(r"_run-\d{2,}_maintenance-[0-9a-f]{24}\Z", re.ASCII)
 _MAX_PART: Final = 80  # so that no name exceeds what file systems take, whatever a model is called
 
 
@@ -45,6 +47,15 @@ def model_of_set(name: str, repository: str, run_index: int, maintenance_id: str
     if not (name.startswith(head) and name.endswith(tail) and len(name) > len(head) + len(tail)):
         return None
     return name[len(head) : -len(tail)]
+
+
+def published_sets(output: str) -> list[str]:
+    """The folders in an output directory that have a set's name, of whatever repository."""
+    try:
+        names = os.listdir(output)
+    except OSError:
+        return []
+    return [os.path.join(output, name) for name in sorted(names) if _SET.search(name)]
 
 
 def maintenance_id(resolved_root: str, state_fingerprint: str, snapshot: str) -> str:
