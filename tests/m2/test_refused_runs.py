@@ -110,6 +110,15 @@ def test_an_inconsistent_observation_is_refused_where_it_is_wrong(
     assert pointer in refusal(prepared, shared, {"patch": patch})
 
 
+def test_an_agent_cannot_have_worked_longer_than_its_runner_lived(prepared: Prepared, shared: Scene) -> None:
+    for value in (1e7, 1e300):  # hours and more: the test itself takes less
+        message = refusal(prepared, shared, {"patch": {"/metrics/execution_duration_ms": value}})
+        assert f"reports an execution of {value:g} ms and lived for " in message
+    guessed = {"/metrics/execution_duration_ms": 1e7, "/metrics/statuses/execution_duration_ms": "estimated"}
+    shared.script({"patch": guessed})
+    assert prepared.run().observation["metrics"]["execution_duration_ms"] == 1e7
+
+
 def test_a_direct_run_has_no_fallback(prepared: Prepared, shared: Scene) -> None:
     patch = {
         "/metrics/fallback_repository_commands": 0,

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from repocue.contracts.jsontext import Limits
 from repocue.contracts.rules import runner as rules
-from repocue.domain.measurement import milliseconds
+from repocue.domain.measurement import ESTIMATED, milliseconds
 from repocue.errors import EvaluationError, EvidenceError, RepoCueError
 from repocue.evaluation.m2.naming import published_sets
 from repocue.evaluation.m2.preparation import require_same
@@ -34,6 +34,9 @@ if TYPE_CHECKING:
 
 CONTAMINATED: Final = "contaminated"
 """The category of the finding that a run is not comparable because its agent used RepoCue itself."""
+
+CLOCK_SLACK_MS: Final = 1000.0
+"""How much a runner's own clock may be ahead of ours: one that is coarse, or stepped."""
 
 TASK_FILE: Final = "task.txt"
 CUE_FILE: Final = "cue.json"
@@ -134,6 +137,7 @@ def run_condition(
         limits=Limits(max_bytes=given.limits.runner_stdout_bytes, max_depth=given.limits.runner_json_depth),
         subject=f"the output of the runner of condition {condition}, run {run_index}",
     )
+    _require_possible_duration(observation["metrics"], ended.duration_ms, who)
     rules.check_same_runner([*earlier, observation])
     return Outcome(
         context=context,
@@ -144,6 +148,18 @@ def run_condition(
         captures_ms=milliseconds(captures_s),
         left_behind=ended.left_behind,
     )
+
+
+def _require_possible_duration(metrics: Mapping[str, Any], lived_ms: float, who: str) -> None:
+    """Raises EvaluationError where an agent is said to have worked longer than its runner lived."""
+    claimed_ms = metrics.get("execution_duration_ms")
+    if claimed_ms is None or metrics["statuses"]["execution_duration_ms"] == ESTIMATED:
+        return
+    if claimed_ms > lived_ms + CLOCK_SLACK_MS:
+        raise EvaluationError(
+            f"{who} reports an execution of {claimed_ms:g} ms and lived for {lived_ms:g} ms; nothing was published.",
+            code="runner.impossible-duration",
+        )
 
 
 def _holds(path: str, data: bytes) -> bool:
