@@ -94,7 +94,7 @@ def _maintenance(document: Document) -> Iterator[Any]:
             )
             for epoch in found["epochs"]
         ],
-        title="Recorded in the window",
+        title="Recorded in the window; a dash is unknown, for so many known values",
     )
 
 
@@ -188,7 +188,7 @@ def _window(window: Document) -> str:
 
 
 def _sum(found: Document) -> str:
-    return f"{UNKNOWN} ({found['known']}/{found['of']} known)" if found["total"] is None else f"{found['total']:,}"
+    return f"- ({found['known']}/{found['of']})" if found["total"] is None else f"{found['total']:,}"
 
 
 def _spread(found: Document | None) -> str:
