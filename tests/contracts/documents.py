@@ -12,6 +12,8 @@ from collections.abc import Callable
 from hashlib import sha256
 from typing import Any
 
+from tests.contracts import task_documents
+
 Document = dict[str, Any]
 
 HEAD = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
@@ -853,6 +855,7 @@ ALL: dict[str, Callable[[], Document]] = {
     "task-evaluation-1": task_assessments,
     "task-policy-1": task_policy,
     "task-runner-1": task_observation,
+    **task_documents.ALL,
 }
 """A name and a maker of each: contract, then what tells several documents of it apart."""
 
