@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 from typing import Any
 
+import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
@@ -103,6 +104,17 @@ def test_a_difference_with_an_estimated_part_is_an_estimate(tmp_path: Any) -> No
     assert figures["uncached_input_tokens"]["left_out"]["estimated"] == 1
     assert figures["uncached_input_tokens"]["median"] is None
     assert figures["input_tokens"]["n"] == 1
+
+
+@pytest.mark.parametrize("part", ["input_tokens", "output_tokens"])
+def test_a_total_with_an_estimated_part_is_an_estimate_whatever_it_calls_itself(tmp_path: Any, part: str) -> None:
+    for run in (1, 2, 3):
+        write_set(tmp_path, run_index=run, agents={"basic": Agent(statuses={part: "estimated"})})
+    group = only_group(summary(tmp_path))
+    total = of(group["conditions"], "basic")["metrics"]["total_tokens"]
+    assert (total["n"], total["median"], total["left_out"]["estimated"]) == (0, None, 3)
+    paired = of(group["comparisons"], "basic")["metrics"]["total_tokens"]
+    assert (paired["n"], paired["of"], paired["difference"]) == (0, 3, None)
 
 
 def test_unknown_is_never_zero(tmp_path: Any) -> None:

@@ -73,6 +73,7 @@ def run_values(condition: str, runner: Mapping[str, Any]) -> dict[str, Value]:
     """Every metric of an observation, by the names of `METRICS`."""
     metrics = runner["metrics"]
     declared = {name: _declared(metrics, name) for name in (*TOKENS, *ACTIVITY)}
+    declared["total_tokens"] = _whole(declared["total_tokens"], declared["input_tokens"], declared["output_tokens"])
     declared["uncached_input_tokens"] = _minus(declared["input_tokens"], declared["cached_input_tokens"])
     if condition == "direct":
         commands = sum(command["classification"] != "other" for command in runner["commands"])
@@ -105,6 +106,12 @@ def stated_oracle(limitations: Iterable[str]) -> str | None:
 def _declared(metrics: Mapping[str, Any], name: str) -> Value:
     value = metrics.get(name)
     return UNKNOWN if value is None else Value(exact(value), metrics["statuses"][name])
+
+
+def _whole(whole: Value, *parts: Value) -> Value:
+    """A sum is an estimate where a part of it is, whatever it was declared to be."""
+    is_estimate = whole.value is not None and any(part.source == ESTIMATED for part in parts)
+    return Value(whole.value, ESTIMATED) if is_estimate else whole
 
 
 def _minus(whole: Value, part: Value) -> Value:
