@@ -338,6 +338,19 @@ def test_pin_makes_the_first_pins_of_a_declaration_not_yet_committed_and_keeps_i
     assert sorted(os.listdir(root)) == [".git", "a", "context.json"]
 
 
+def test_pinning_works_beside_leftovers_and_under_the_longest_name(tmp_path: Path, repocue: Run) -> None:
+    root = RepoBuilder(tmp_path / "r").commit("first", {"a": b"x\n"}).build()
+    name = "n" * 250 + ".json"
+    leftovers = {"context.json.repocue-new", ".repocue-new-0123456789ab"}
+    for leftover in leftovers:
+        Path(root, leftover).write_bytes(b"left")
+    for path in (name, "context.json"):
+        Path(root, path).write_bytes(declaration(item("it", source("a", b"old\n"))))
+        assert repocue("task", "pin", "--declaration", path, cwd=root).returncode == 0
+        assert Path(root, path).read_bytes() == declaration(item("it", source("a", b"x\n")))
+    assert set(os.listdir(root)) == {".git", "a", name, "context.json"} | leftovers
+
+
 def test_pin_never_follows_a_link_out_of_the_repository(tmp_path: Path, repocue: Run) -> None:
     root = RepoBuilder(tmp_path / "r").commit("first", {"a": b"x\n"}).build()
     outside = tmp_path / "outside.json"

@@ -54,7 +54,8 @@ def replace(worktree: Worktree, path: str, data: bytes, *, is_still_expected: Ca
     """
     try:
         with folder_of(worktree, path) as (folder, name):
-            temporary = name + b".repocue-new"
+            # A name of its own: one left by a killed process must not stand in the way, nor a long name's ending.
+            temporary = b".repocue-new-" + os.urandom(6).hex().encode()
             mode = stat.S_IMODE(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode)
             descriptor = os.open(temporary, _NEW_FILE, 0o600, dir_fd=folder)
             try:
