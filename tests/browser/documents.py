@@ -65,7 +65,38 @@ def thousand_pairs() -> dict[str, Any]:
     return document
 
 
-MADE = {"hostile": hostile, "thousand-pairs": thousand_pairs}
+def many_groups() -> dict[str, Any]:
+    """Ten groups, as a long history of runner versions makes them; group 3 has the most pairs."""
+    document = golden("exploratory")
+    first = document["agent_evidence"]["groups"][0]
+    groups = []
+    for number in range(1, 11):
+        group = copy.deepcopy(first)
+        group["id"] = f"group-{number}"
+        group["identity"]["cli_version"] = f"0.{number}.0"
+        if number == 3:
+            group["pairs"] = group["pairs"] * 3
+        groups.append(group)
+    document["agent_evidence"]["groups"] = groups
+    return document
+
+
+def equal_differences() -> dict[str, Any]:
+    """A thousand pairs in each of which the assisted agent needed 900 tokens less."""
+    document = golden("exploratory")
+    group = document["agent_evidence"]["groups"][0]
+    group["pairs"] = [copy.deepcopy(group["pairs"][0]) for _ in range(1000)]
+    for pair in group["pairs"]:
+        pair["metrics"]["total_tokens"].update(direct=5000, assisted=4100)
+    return document
+
+
+MADE = {
+    "hostile": hostile,
+    "thousand-pairs": thousand_pairs,
+    "many-groups": many_groups,
+    "equal-differences": equal_differences,
+}
 
 
 def document(name: str) -> dict[str, Any]:

@@ -133,7 +133,7 @@ def test_totals_and_break_evens_are_the_json_s_and_marked_as_estimates(name: str
                     assert cell.text.startswith("≈") == (value is not None)
         others = [
             (LABELS[row[0].text.rstrip("\u202f†")], row)
-            for row in found(name, caption="Estimated totals of the other")[number - 1].rows
+            for row in found(name, caption="Estimated totals, ")[number - 1].rows
         ]
         assert len(others) == 6 * len(group["scenarios"])
         by_count = {scenario["consumers"]: scenario["totals"] for scenario in group["scenarios"]}
@@ -216,6 +216,29 @@ def test_a_histogram_counts_every_pair_once_between_its_edges() -> None:
         most = sum(low - edge <= each <= high + edge for each in differences)
         assert least <= count <= most
     assert sum(count for *_, count in rows) == 1000
+
+
+def test_equal_differences_of_many_pairs_are_one_bar_that_can_be_seen() -> None:
+    rows = found("equal-differences", "g1-pairs-0")[0].rows
+    assert [[cell.numbers for cell in row] for row in rows] == [[["900"], ["900"], ["1000"]]]
+    figure = page("equal-differences").decode().partition('id="g1-pairs-0"')[2].partition("</figure>")[0]
+    bar = re.search(r'd="M([0-9.]+),[0-9.]+h([0-9.]+)[^"]*"[^>]*fill="var\(--assisted\)"', figure)
+    assert bar is not None
+    assert float(bar[2]) > 2
+
+
+def test_of_many_groups_the_largest_are_drawn_in_full_and_every_one_keeps_its_numbers() -> None:
+    report = document("many-groups")
+    text = page("many-groups").decode()
+    drawn = {int(number) for number in re.findall(r'id="g([0-9]+)-totals-', text)}
+    assert drawn == {3, 8, 9, 10}
+    assert len(re.findall(r'<figure id="g[0-9]+-pairs-0"', text)) == 10
+    groups = report["agent_evidence"]["groups"]
+    statistics = found("many-groups", caption="Direct and assisted agents")
+    assert [len(table.rows) for table in statistics] == [len(group["metrics"]) for group in groups]
+    totals = found("many-groups", caption="Estimated totals, ")
+    counts = len(groups[0]["scenarios"])
+    assert [len(table.rows) for table in totals] == [(6 if number in drawn else 8) * counts for number in range(1, 11)]
 
 
 def test_many_runs_are_gathered_and_none_is_lost() -> None:

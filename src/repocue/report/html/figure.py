@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from repocue.report.html.numbers import exact
+
 
 class Cell(NamedTuple):
     """One cell: what is shown, the exact number behind it, and where the number comes from.
@@ -66,3 +68,15 @@ NOTHING = Cell("not observed", None, "not_observed")
 def span(low: float, high: float, form: Callable[[float], str], source: str = "") -> Cell:
     """The cell of a range; of one number where both ends are the same."""
     return Cell(form(low), low, source, None if low == high else (form(high), high))
+
+
+def measured(value: float | None, source: str = "") -> Cell:
+    """The cell of a value, or of one that was not observed."""
+    return NOTHING if value is None else Cell(exact(value), value, source)
+
+
+class Fact(NamedTuple):
+    """One line of a list of facts."""
+
+    label: str
+    text: str

@@ -51,6 +51,9 @@ _KNOWN: Final = {
 }
 _ORDER: Final = {name: position for position, name in enumerate(_KNOWN)}
 
+LEADING: Final = ("total_tokens", "execution_duration_ms")
+"""The measurements that the opening names and whose totals are drawn; those of others are tabled."""
+
 
 def metric(name: str) -> Metric:
     """The measurement with this name in the report."""

@@ -7,13 +7,16 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 from repocue.domain.measurement import NOT_OBSERVED
-from repocue.report.html.document import Fact, facts, group_section, keys, opening
-from repocue.report.html.figure import Cell, Table
-from repocue.report.html.maintenance_figures import cues_figure, measured, moment, runs_figure
+from repocue.report.html.assessment_figures import qualitative_figure
+from repocue.report.html.cues_figure import cues_figure
+from repocue.report.html.deterministic_figures import deterministic_figures
+from repocue.report.html.figure import Cell, Fact, Table, measured
+from repocue.report.html.groups import facts, group_sections
 from repocue.report.html.numbers import human, times
-from repocue.report.html.pair_figures import short_digest
-from repocue.report.html.quality_figures import deterministic_figures, qualitative_figure
-from repocue.report.html.text import plain, words
+from repocue.report.html.opening import keys, opening
+from repocue.report.html.pairs import short_digest
+from repocue.report.html.runs_figure import runs_figure
+from repocue.report.html.text import moment, plain, words
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -38,7 +41,7 @@ def render(document: Mapping[str, Any]) -> bytes:
         epochs=_epochs(document["maintenance"]["epochs"]),
         evidence_status=plain(evidence["status"]),
         is_unavailable=evidence["status"] == "unavailable",
-        groups=[group_section(group, number) for number, group in enumerate(evidence["groups"], start=1)],
+        groups=group_sections(evidence["groups"]),
         excluded=_excluded(evidence["pairs_excluded"]),
         deterministic=deterministic_figures(quality["deterministic"]),
         qualitative=qualitative_figure(quality["qualitative"]),

@@ -34,3 +34,8 @@ def short(text: object, longest: int, position: int) -> str:
 def _escape(match: re.Match[str]) -> str:
     code = ord(match[0])
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
+
+
+def moment(text: object) -> str:
+    """A contract's time, to the second: `2026-11-30 19:05:07`."""
+    return plain(text)[:19].replace("T", " ")

@@ -1,48 +1,30 @@
-"""What the page says in words, and in which order: the report document as sections. Pure."""
+"""One group of comparable pairs as a section of the page. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
-from repocue.domain.measurement import DERIVED, ESTIMATED, NOT_OBSERVED, OBSERVED
+from repocue.domain.measurement import ESTIMATED, NOT_OBSERVED
 from repocue.report.html.coverage_figures import coverage_figure
-from repocue.report.html.figure import NOTHING, Cell, Figure, Table, span
-from repocue.report.html.metrics import metric, ordered
-from repocue.report.html.numbers import exact, human, percent, signed, times
-from repocue.report.html.pair_figures import AMBIGUOUS, is_ambiguous, pair_figure, short_digest
-from repocue.report.html.scenario_figures import break_even_table, saving_figure, scenario_figure, totals_table
+from repocue.report.html.figure import NOTHING, Cell, Fact, Figure, Table, span
+from repocue.report.html.metrics import LEADING, metric, ordered
+from repocue.report.html.numbers import exact, percent, signed, times
+from repocue.report.html.pair_figures import pair_figure
+from repocue.report.html.pairs import AMBIGUOUS, DAGGER, is_ambiguous, short_digest
+from repocue.report.html.scenario_figures import saving_figure, scenario_figure
 from repocue.report.html.text import plain, words
-
-LEADING: Final = ("total_tokens", "execution_duration_ms")
-"""The measurements that the opening names and whose totals are drawn; those of others are tabled."""
+from repocue.report.html.totals_tables import break_even_table, totals_table
 
 SHOWN: Final = (*LEADING, "output_tokens", "command_executions")
 """The measurements whose pairs stand open; those of others unfold."""
 
-MOST_OPENED: Final = 3
-"""The opening speaks of this many groups."""
+MOST_DRAWN: Final = 4
+"""This many groups, those of the most pairs, are drawn in full; of others the leading measurements are."""
 
 MOST_PAIRS: Final = 200
 """More pairs than this are not tabled one by one."""
-
-
-class Key(NamedTuple):
-    """One leading number: its name, its value, where it comes from, and what it is over."""
-
-    label: str
-    text: str
-    value: float | None
-    source: str
-    detail: str
-
-
-class Fact(NamedTuple):
-    """One line of a list of facts."""
-
-    label: str
-    text: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,20 +46,27 @@ class GroupSection:
     scenario_figures: Sequence[Figure]
     other_totals: Table
     break_evens: Table
-    coverage: Figure
+    coverage: Figure | None
+    """None where the group is not drawn in full; its coverage then stands in its tables alone."""
 
 
-def group_section(group: Mapping[str, Any], number: int) -> GroupSection:
+def group_sections(groups: Sequence[Mapping[str, Any]]) -> list[GroupSection]:
+    """All groups in the report's order; the largest are drawn in full, the others with less."""
+    drawn = largest(groups, MOST_DRAWN)
+    return [_group_section(group, number, is_full=number in drawn) for number, group in enumerate(groups, start=1)]
+
+
+def _group_section(group: Mapping[str, Any], number: int, *, is_full: bool) -> GroupSection:
     """Everything that the page shows of one group. `number` counts from 1 and makes its ids unique."""
-    names = ordered(group["metrics"])
+    names = ordered(group["metrics"]) if is_full else [name for name in LEADING if name in group["metrics"]]
     figures = [pair_figure(group, metric(name), f"g{number}-pairs-{at}") for at, name in enumerate(names)]
-    leading: list[Figure] = []
+    scenarios: list[Figure] = []
     projected = ordered(group["break_even"])
-    for at, name in enumerate(projected):
+    for at, name in enumerate(projected if is_full else ()):
         if name in LEADING:
-            leading.append(scenario_figure(group, metric(name), f"g{number}-totals-{at}"))
+            scenarios.append(scenario_figure(group, metric(name), f"g{number}-totals-{at}"))
             saving = saving_figure(group, metric(name), f"g{number}-saving-{at}")
-            leading.extend([saving] if saving is not None else [])
+            scenarios.extend([saving] if saving is not None else [])
     return GroupSection(
         id=f"section-{number}",
         name=plain(group["id"]),
@@ -95,100 +84,17 @@ def group_section(group: Mapping[str, Any], number: int) -> GroupSection:
         unobserved=[
             figure.title for name, figure in zip(names, figures, strict=True) if name not in SHOWN and figure.absent
         ],
-        scenario_figures=leading,
-        other_totals=totals_table(group, [name for name in projected if name not in LEADING]),
+        scenario_figures=scenarios,
+        other_totals=totals_table(group, [name for name in projected if name not in LEADING or not is_full]),
         break_evens=break_even_table(group, projected),
-        coverage=coverage_figure(group, f"g{number}-coverage"),
+        coverage=coverage_figure(group, f"g{number}-coverage") if is_full else None,
     )
 
 
-def opening(document: Mapping[str, Any]) -> list[str]:
-    """What the report says, in a few sentences. Without agent evidence there is no word of any saving."""
-    current = document["maintenance"]["current_epoch"]
-    runs = " and ".join(_runs(current))
-    duration = current["duration_ms"]
-    if duration is None:
-        first = f"The current epoch has {runs}; not every duration is known, so no total is given."
-    else:
-        first = f"Maintaining the current epoch took {human(duration, 'ms')} in {runs}."
-    sentences = [first]
-    evidence = document["agent_evidence"]
-    if evidence["status"] == "unavailable":
-        sentences.append(
-            "Agent evidence is unavailable: there is no calibration that applies here, so this report "
-            "says what maintenance cost and nothing about what agents need."
-        )
-        return sentences
-    groups = evidence["groups"]
-    pairs = sum(len(group["pairs"]) for group in groups)
-    sentences.append(
-        f"Agent evidence is {plain(evidence['status'])}: {times(pairs, 'pair')} in {times(len(groups), 'group')}."
-    )
-    if len(groups) > 1:
-        sentences[-1] += " The groups were measured differently and are never pooled."
-    for number, group in enumerate(groups[:MOST_OPENED], start=1):
-        found = [_comparison(group, name) for name in LEADING if _difference(group, name) is not None]
-        if found and len(groups) > 1:
-            model = group["identity"]["model"]
-            name = f"Group {number}" + ("" if model is None else f", {plain(model)}")
-            found[0] = f"{name}, {plain(group['status'])}: {found[0][0].lower()}{found[0][1:]}"
-        sentences.append(" ".join(found) if found else f"Group {number} has no pair in which both costs are known.")
-    return sentences
-
-
-def keys(document: Mapping[str, Any]) -> list[Key]:
-    """The leading numbers."""
-    current = document["maintenance"]["current_epoch"]
-    duration = current["duration_ms"]
-    size = document["maintenance"]["database_bytes"]
-    cues = len(document["maintenance"]["cue_runs"])
-    found = [
-        Key(
-            "Maintenance, current epoch",
-            "not observed" if duration is None else human(duration, "ms"),
-            duration,
-            NOT_OBSERVED if duration is None else OBSERVED,
-            ", ".join(_runs(current)),
-        ),
-        Key("Cues served", exact(cues), cues, OBSERVED, "commands in this window, not users"),
-        Key(
-            "Database now",
-            "not observed" if size is None else human(size, "bytes"),
-            size,
-            NOT_OBSERVED if size is None else OBSERVED,
-            "its size when this report was made",
-        ),
-    ]
-    evidence = document["agent_evidence"]
-    groups = evidence["groups"]
-    if evidence["status"] == "unavailable":
-        found.append(Key("Agent evidence", "unavailable", None, NOT_OBSERVED, "no calibration applies"))
-        return found
-    pairs = sum(len(group["pairs"]) for group in groups)
-    found.append(
-        Key(
-            "Pairs used",
-            exact(pairs),
-            pairs,
-            OBSERVED,
-            f"{plain(evidence['status'])}, in {times(len(groups), 'group')}",
-        )
-    )
-    if len(groups) == 1:
-        for name in LEADING:
-            difference = _difference(groups[0], name)
-            if difference is not None:
-                coverage = groups[0]["metrics"][name]["coverage"]
-                found.append(
-                    Key(
-                        f"{metric(name).label}, direct minus assisted",
-                        ("+" if difference["median"] > 0 else "") + human(difference["median"], metric(name).unit),
-                        difference["median"],
-                        DERIVED,
-                        f"median of {coverage['complete']} of {times(coverage['of'], 'paired difference')}",
-                    )
-                )
-    return found
+def largest(groups: Sequence[Mapping[str, Any]], most: int) -> set[int]:
+    """The numbers of the groups with the most pairs; of equal ones the later, which was imported later."""
+    by_size = sorted(range(1, len(groups) + 1), key=lambda number: (len(groups[number - 1]["pairs"]), number))
+    return set(by_size[-most:])
 
 
 def facts(value: object, prefix: str = "") -> list[Fact]:
@@ -258,37 +164,12 @@ def _number(value: float | None, source: str = "") -> Cell:
     return Cell(("\N{ALMOST EQUAL TO}" if source == ESTIMATED else "") + exact(value), value, source)
 
 
-def _runs(current: Mapping[str, Any]) -> tuple[str, str]:
-    return times(current["baseline_runs"], "baseline run"), times(current["refresh_runs"], "refresh", "refreshes")
-
-
-def _difference(group: Mapping[str, Any], name: str) -> Mapping[str, Any] | None:
-    statistics = group["metrics"].get(name)
-    return None if statistics is None else statistics["difference"]
-
-
-def _comparison(group: Mapping[str, Any], name: str) -> str:
-    statistics = group["metrics"][name]
-    unit, median = metric(name).unit, statistics["difference"]["median"]
-    label = metric(name).label.lower()
-    complete, of = statistics["coverage"]["complete"], statistics["coverage"]["of"]
-    coverage = f"the median of {complete} of {of} pairs" if of > 1 else "one pair"
-    if median == 0:
-        return f"For {label}, the paired difference was zero ({coverage})."
-    share = statistics["percent_median"]
-    part = f", {percent(abs(share))}" if share is not None and (share > 0) == (median > 0) else ""
-    return (
-        f"For {label}, the assisted agent needed {human(abs(median), unit)} {'less' if median > 0 else 'more'} "
-        f"than the direct one{part} ({coverage})."
-    )
-
-
 def _statistics(group: Mapping[str, Any]) -> Table:
     rows = []
     is_marked = False
     for name in ordered(group["metrics"]):
         statistics = group["metrics"][name]
-        mark = "\N{NARROW NO-BREAK SPACE}\N{DAGGER}" if is_ambiguous(group, name) else ""
+        mark = DAGGER if is_ambiguous(group, name) else ""
         is_marked = is_marked or bool(mark)
         shown = metric(name)
         unit = {"ms": " (ms)", "bytes": " (bytes)", "tokens": "", "count": ""}[shown.unit]
