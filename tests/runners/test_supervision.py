@@ -39,6 +39,12 @@ def run(script: str, *, timeout_s: float = WAIT_S, **more: object) -> Ended:
     return supervisor.run(["sh", "-c", script, *more.pop("arguments", ())], cwd="/", env=ENV, **more)  # type: ignore[arg-type, misc]  # the same
 
 
+def test_a_child_that_kills_its_watcher_is_no_success_and_what_that_means_is_said() -> None:
+    ended = run("echo said; kill -9 $PPID; exec sleep 100000")
+    assert (ended.is_success, ended.exit_code, ended.signal) == (False, None, None)
+    assert ended.describe() == "killed the process that watches it; what it started may live on"
+
+
 class Watched:
     """Processes that announce themselves on a FIFO, watched without polling."""
 

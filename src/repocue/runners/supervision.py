@@ -77,7 +77,9 @@ class Ended:
             return f"printed more than {self.stopped.partition('-')[0]} may hold and was killed"
         if self.signal is not None:
             return f"was killed by {_signal_name(self.signal)}"
-        return f"exited with code {self.exit_code}" if self.exit_code is not None else "did not end"
+        if self.exit_code is not None:
+            return f"exited with code {self.exit_code}"
+        return "did not end" if self.survivors else "killed the process that watches it; what it started may live on"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
