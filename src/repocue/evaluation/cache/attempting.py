@@ -113,8 +113,9 @@ class StepAttempt:
         key = Secret(value)
         if not key.is_sendable:
             raise _Stopped("key-unusable", "ANTHROPIC_API_KEY holds characters that no key has, or too many")
-        if echo.is_telling(value) and echo.repeats(self.request.body, value):
-            raise _Stopped("key-in-request", "the frozen request contains the key or much of it; it was not sent")
+        # As it is or as JSON spells it, and in no disguise: nobody disguised a key from a request that was made before.
+        if echo.is_telling(value) and canonical.compact(value)[1:-1] in self.request.body:
+            raise _Stopped("key-in-request", "the frozen request contains the key; it was not sent")
         return key
 
     def _send(self, key: Secret) -> None:
