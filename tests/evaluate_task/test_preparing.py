@@ -12,7 +12,7 @@ import pytest
 from repocue.contracts import reader
 from repocue.evaluation.shared import manifest
 from tests.evaluate_task.conftest import build_scene
-from tests.evaluate_task.scene import SOURCES, Scene, benchmark, digest, policy
+from tests.evaluate_task.scene import SOURCES, Scene, benchmark, digest, policy, summary
 from tests.support.repos import git
 
 
@@ -159,6 +159,7 @@ def test_the_locate_view_is_prepared_or_refused_by_name(shared: Scene, tmp_path:
         assert argv[1:6] == ["cue", "--view", "locate", "--task-file", "<benchmark>"]
         cue = json.loads(data(result.document["prepared_directory"], "cue-overview.json"))
         assert cue["schema_version"] == "repocue/locate-1"
+        assert summary(result.document["prepared_directory"])["pairs"][0]["status"] == "not-attempted"
     else:
         assert result.error["code"] == "evaluation.view"
         assert "locate" in result.error["message"]

@@ -7,15 +7,20 @@ from typing import TYPE_CHECKING, Any, Final
 
 from repocue.contracts import canonical, reader, registry
 from repocue.errors import EvaluationError
-from repocue.evaluation.shared import task_cues
+from repocue.evaluation.shared import basis, task_cues
 from repocue.evaluation.task import layout
 from repocue.evaluation.task.limits import TaskLimits
 
 if TYPE_CHECKING:
     from repocue.contracts.types.task import TaskBenchmark
+    from repocue.git.evidence import Capture
+    from repocue.git.worktree import Worktree
 
 _VIEWS: Final = {"overview": (layout.OVERVIEW_VERSION, "overview"), "locate": (layout.LOCATE_VERSION, None)}
 """The contract and kind of each view of the overview arm."""
+
+_SHORT_HEAD: Final = 8
+"""How many digits of HEAD a locate cue shows."""
 
 
 def check_offered(benchmark: TaskBenchmark) -> None:
@@ -66,10 +71,40 @@ def prefix_digest(cue: Mapping[str, Any]) -> str:
     return canonical.digest_of({name: cue[name] for name in names[: names.index("task")]})
 
 
+def check_state(
+    cue: Mapping[str, Any],
+    benchmark: TaskBenchmark,
+    arm: layout.Arm,
+    operation: Mapping[str, Any],
+    worktree: Worktree,
+    capture: Capture,
+) -> None:
+    """Raises EvaluationError, code ``evaluation.cue``, unless cue, the refresh's `operation` and our own observation
+    speak of one state of one repository."""
+    if arm == "task" or benchmark.overview.view == "overview":
+        basis.check_cue(f"{arm} cue", cue, operation, worktree, capture)
+        return
+    head = capture.observation.head
+    expected = {  # a locate cue says these in few words
+        "repository": worktree.name,
+        "snapshot": operation["snapshot"],
+        "basis": "unborn" if head is None else head[:_SHORT_HEAD],
+    }
+    found = {name: cue[name] for name in expected} | {"basis": cue["basis"].removesuffix("+dirty")}
+    if differing := [name for name, value in expected.items() if found[name] != value]:
+        raise EvaluationError(
+            f"The overview cue does not describe the repository as it is: {', '.join(differing)} differ.",
+            code="evaluation.cue",
+            hint="Prepare again while nothing else works in the repository or its cache.",
+        )
+
+
 def _check_overview(cue: Mapping[str, Any], benchmark: TaskBenchmark) -> None:
+    budget = cue["budget"]
+    max_tokens = budget["max_tokens"] if benchmark.overview.view == "overview" else budget[0]
     faults = []
-    if cue["budget"]["max_tokens"] != benchmark.overview.max_tokens:
-        faults.append(f"its budget is {cue['budget']['max_tokens']}, not {benchmark.overview.max_tokens}")
+    if max_tokens != benchmark.overview.max_tokens:
+        faults.append(f"its budget is {max_tokens}, not {benchmark.overview.max_tokens}")
     if cue["freshness"] not in task_cues.USABLE:
         faults.append(f"its freshness is {cue['freshness']}")
     if faults:

@@ -154,7 +154,7 @@ def _observe(given: Preparation, benchmark: TaskBenchmark, folder: str) -> _Obse
             hint="Prepare again while nothing else works in the repository.",
         )
     for arm in layout.ARMS:
-        basis.check_cue(f"{arm} cue", found[arm], operation, given.worktree, after)
+        cues.check_state(found[arm], benchmark, arm, operation, given.worktree, after)
     cue = found["task"]
     declaration = sources.check_against(cue, after.observation, Git.of(given.worktree, given.environ))
     sources.check_selection(cue, benchmark.task, declaration)

@@ -48,7 +48,7 @@ def evaluate(given: Preparation, runner: str | None) -> Outcome:
 
 
 def perform(given: Preparation, folder: str, program: str) -> list[dict[str, Any]]:
-    """Attempt the pair of the prepared `folder` with the runner at the absolute path `program`; what is printed of it."""
+    """Attempt the pair of the prepared `folder` with the runner at the absolute path `program`; what is printed."""
     launch = attempting.Launch(
         prepared=frozen.load(folder, given.limits),
         worktree=given.worktree,
