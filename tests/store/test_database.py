@@ -108,6 +108,30 @@ def test_a_row_that_cannot_be_read_is_damaged(path: str) -> None:
 
 
 @pytest.mark.parametrize("mode", ["read", "write"])
+def test_a_text_whose_bytes_were_altered_is_damaged(path: str, mode: str) -> None:
+    """One flipped bit in a statement of the schema, which SQLite then quotes in an error that is no UTF-8 text."""
+    with raw(path) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    connection.close()
+    data = Path(path).read_bytes()
+    at = data.index(b"CREATE TABLE files") + len(b"CREATE TABLE ")
+    Path(path).write_bytes(data[:at] + bytes([data[at] | 0x80]) + data[at + 1 :])
+    assert type(failure(path, mode)) is CacheDamaged
+
+
+@pytest.mark.parametrize("column", ["opened_at_ms", "superseded_at_ms"])
+@pytest.mark.parametrize("value", [2**62, -(2**62), 2**48])
+def test_a_time_that_no_calendar_has_is_damaged(path: str, column: str, value: int) -> None:
+    with raw(path) as connection:
+        connection.execute("PRAGMA ignore_check_constraints = ON")
+        connection.execute(f"UPDATE epochs SET {column} = ?", (value,))
+    connection.close()
+    with open_state(path, mode="read") as database, pytest.raises(CacheDamaged) as error:
+        snapshots.epochs(database)
+    assert path in error.value.message
+
+
+@pytest.mark.parametrize("mode", ["read", "write"])
 def test_a_database_of_a_newer_version_is_refused_by_name(path: str, mode: str) -> None:
     with raw(path) as connection:
         connection.execute(f"PRAGMA user_version = {schema.LATEST + 1}")

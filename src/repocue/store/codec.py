@@ -21,6 +21,7 @@ T = TypeVar("T")
 
 ROW_COLUMNS = "path, index_mode, index_id, size_bytes, xy, mode, content_id, stages"
 CLEAN_COLUMNS = "path, valid_from, index_mode, index_id, size_bytes"
+_YEAR_1000_MS, _YEAR_10000_MS = -30_610_224_000_000, 253_402_300_800_000
 CLEAN_ROWS = 64
 """So many rows are inserted by one statement, which takes two thirds of the time of one by one."""
 
@@ -110,6 +111,13 @@ def decode(data: bytes | str, kind: type[T], path: str) -> T:
         return msgspec.json.decode(data, type=kind)
     except msgspec.MsgspecError as error:
         raise damaged(path, f"kept values cannot be read ({error})") from error
+
+
+def moment(epoch_ms: Any, path: str) -> int:
+    """A kept time, which a calendar must be able to show; raises CacheDamaged."""
+    if type(epoch_ms) is not int or not _YEAR_1000_MS <= epoch_ms < _YEAR_10000_MS:
+        raise damaged(path, f"{epoch_ms!r} is no time")
+    return epoch_ms
 
 
 def _mode(text: str | None) -> int | None:

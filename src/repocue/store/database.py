@@ -17,6 +17,10 @@ from repocue.store.schema import APPLICATION_ID, LATEST, MIGRATIONS
 Mode = Literal["read", "write"]
 
 
+_FAILURES = (sqlite3.Error, UnicodeDecodeError)
+"""What SQLite's module raises; a damaged text is the latter."""
+
+
 class Database:
     """One open connection. Everything it raises is a CacheError; use it as a context manager."""
 
@@ -35,14 +39,14 @@ class Database:
         """Close the connection; the last writer's close empties the write-ahead log."""
         try:
             self._connection.close()
-        except sqlite3.Error as error:
+        except _FAILURES as error:
             raise faults.translate(error, self.path) from error
 
     def one(self, sql: str, parameters: Sequence[Any] = ()) -> tuple[Any, ...] | None:
         """The first row of the answer, or None."""
         try:
             row: tuple[Any, ...] | None = self._connection.execute(sql, parameters).fetchone()
-        except sqlite3.Error as error:
+        except _FAILURES as error:
             raise faults.translate(error, self.path) from error
         return row
 
@@ -50,7 +54,7 @@ class Database:
         """Every row of the answer."""
         try:
             return self._connection.execute(sql, parameters).fetchall()
-        except sqlite3.Error as error:
+        except _FAILURES as error:
             raise faults.translate(error, self.path) from error
 
     def each(self, sql: str, parameters: Sequence[Any] = ()) -> Iterator[tuple[Any, ...]]:
@@ -58,21 +62,21 @@ class Database:
         try:
             for row in self._connection.execute(sql, parameters):  # noqa: UP028 - closes no cursor of a closed database
                 yield row
-        except sqlite3.Error as error:
+        except _FAILURES as error:
             raise faults.translate(error, self.path) from error
 
     def run(self, sql: str, parameters: Sequence[Any] = ()) -> int:
         """Run a statement; returns how many rows it changed."""
         try:
             return self._connection.execute(sql, parameters).rowcount
-        except sqlite3.Error as error:
+        except _FAILURES as error:
             raise faults.translate(error, self.path) from error
 
     def run_many(self, sql: str, parameters: Iterable[Sequence[Any]]) -> None:
         """Run a statement once for each set of parameters."""
         try:
             self._connection.executemany(sql, parameters)
-        except sqlite3.Error as error:
+        except _FAILURES as error:
             raise faults.translate(error, self.path) from error
 
     @contextmanager

@@ -11,8 +11,10 @@ from repocue.errors import CacheBusy, CacheDamaged, CacheError, CacheFull
 _PROBE_BYTES = 256 * 1024
 
 
-def translate(error: sqlite3.Error, path: str) -> CacheError:
+def translate(error: sqlite3.Error | UnicodeDecodeError, path: str) -> CacheError:
     """The error of this tree for an SQLite error met while using the database `path`."""
+    if isinstance(error, UnicodeDecodeError):
+        return damaged(path, "a text in it is not UTF-8")
     code = getattr(error, "sqlite_errorcode", None) or 0
     primary = code & 0xFF
     if primary in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT):

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from repocue.domain.ids import epoch_id, snapshot_id
+from repocue.store import codec
 
 if TYPE_CHECKING:
     from repocue.domain.state import Freshness
@@ -67,7 +68,7 @@ def runs(database: Database) -> list[Run]:
             epoch=epoch_id(row[3]),
             snapshot_before=None if row[4] is None else snapshot_id(row[4]),
             snapshot_after=None if row[5] is None else snapshot_id(row[5]),
-            started_at_ms=row[6],
+            started_at_ms=codec.moment(row[6], database.path),
             duration_ms=row[7],
             clock_method=row[8],
             scan_duration_ms=row[9],
@@ -95,7 +96,7 @@ def cue_runs(database: Database) -> list[CueRun]:
             epoch=epoch_id(row[2]),
             snapshot=snapshot_id(row[3]),
             freshness=row[4],
-            started_at_ms=row[5],
+            started_at_ms=codec.moment(row[5], database.path),
             duration_ms=row[6],
             clock_method=row[7],
             max_tokens=row[8],

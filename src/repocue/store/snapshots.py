@@ -142,6 +142,10 @@ def epochs(database: Database) -> list[Mapping[str, Any]]:
     """Every epoch, oldest first: number, label, reason, opened_at_ms, superseded_at_ms, baseline_snapshot."""
     names = ("number", "label", "reason", "opened_at_ms", "superseded_at_ms", "baseline_snapshot")
     answer = database.all(f"SELECT {', '.join(names)} FROM epochs ORDER BY number")  # noqa: S608 - our own column names
+    for row in answer:
+        for time in row[3:5]:
+            if time is not None:
+                codec.moment(time, database.path)
     return [dict(zip(names, row, strict=True)) for row in answer]
 
 
