@@ -327,6 +327,30 @@ def schema_validation() -> Document:
     }
 
 
+def locate_cue() -> Document:
+    return {
+        "schema_version": "repocue/locate-1",
+        "paths": ["src/a.py", {"path": "src/b.py", "state": "untracked"}],
+        "evidence": [
+            {
+                "path": "src/a.py",
+                "words": ["add", "carry"],
+                "commits": [HEAD[:8]],
+                "recent_commits": 1,
+                "definitions": [{"name": "add", "lines": [3, 9]}],
+            }
+        ],
+        "index": {"source": "index", "history": "complete", "skipped": {"binary": 2}},
+        "query": digest("How are carries added?")[7:15],
+        "repository": "project",
+        "snapshot": SNAPSHOT,
+        "basis": HEAD[:8] + "+dirty",
+        "freshness": "dirty-but-indexed",
+        "budget": [250, 141],
+        "warnings": [{"code": "changes-not-read", "count": 2}],
+    }
+
+
 def task_context() -> Document:
     return {
         "schema_version": "repocue/task-context-1",
@@ -820,6 +844,7 @@ def cache_prepared() -> Document:
 
 
 ALL: dict[str, Callable[[], Document]] = {
+    "locate-1": locate_cue,
     "benchmark-answer-2": benchmark_answer,
     "cache-answer-1": cache_answer,
     "cache-benchmark-1": cache_benchmark,

@@ -18,11 +18,13 @@ if TYPE_CHECKING:
     from repocue.cue.fitting import Fitted
     from repocue.cue.subject import Subject
     from repocue.domain.state import Freshness, Observation, Warning
+    from repocue.locate.projection import Located
     from repocue.maintenance.reading import Reading
     from repocue.maintenance.request import Request
 
-VIEWS = ("overview", "delta", "ranked", "structural", "provenance", "placebo", "task")
+VIEWS = ("overview", "delta", "ranked", "structural", "provenance", "placebo", "task", "locate")
 DEFAULT_TOKENS = 500
+LOCATE_TOKENS = 150
 MAX_TOKENS = 2_097_152
 
 
@@ -33,6 +35,7 @@ MAX_TOKENS = 2_097_152
         "repocue cue --view ranked --refresh",
         "repocue cue --since snapshot-000001 --max-tokens 1000",
         "repocue cue --view task --tag contracts --max-tokens 4000",
+        "repocue cue --view locate --query 'reject a budget below one token'",
     ),
 )
 @click.option(
@@ -51,9 +54,13 @@ MAX_TOKENS = 2_097_152
 @click.option(
     "--max-tokens",
     type=click.IntRange(1, MAX_TOKENS),
-    default=DEFAULT_TOKENS,
-    show_default=True,
-    help="The budget: ceil(bytes / 4) of the whole answer never exceeds it.",
+    help="The budget: ceil(bytes / 4) of the whole answer never exceeds it.  [default: 500; locate: 150]",
+)
+@click.option(
+    "--query", metavar="TEXT", help="In the locate view, what the files are needed for; - reads it from stdin."
+)
+@click.option(
+    "--explain", is_flag=True, help="In the locate view, say why each path is named, and where to look in it."
 )
 @task_options(with_question=True)
 @json_options
@@ -64,7 +71,9 @@ def command(
     path: str | None,
     oracle_tool: str | None,
     refresh: bool,
-    max_tokens: int,
+    max_tokens: int | None,
+    query: str | None,
+    explain: bool,
     **typed: Any,
 ) -> None:
     """Print a JSON cue of the snapshot that fits a budget of estimated tokens.
@@ -72,11 +81,21 @@ def command(
     Overview says what the repository holds; ranked adds entry points, Makefile targets and recent commits; structural
     adds to these what Python and Bash files define; delta says what changed since a snapshot; provenance where the
     figures come from; placebo only which state it is; task delivers original sources, whole, which a tracked
-    declaration keeps and a task file or options select. Every cue names its snapshot and a freshness made after its
+    declaration keeps and a task file or options select; locate names the files that a question needs, the likeliest
+    first. Every cue names its snapshot and a freshness made after its
     content was read; what was left out is counted in its warnings.
     """
+    if max_tokens is None:
+        max_tokens = LOCATE_TOKENS if view == "locate" else DEFAULT_TOKENS
     wanted = _View(
-        view=view, since=since, path=path, max_tokens=max_tokens, oracle_tool=oracle_tool, task=TaskOptions(**typed)
+        view=view,
+        since=since,
+        path=path,
+        max_tokens=max_tokens,
+        oracle_tool=oracle_tool,
+        task=TaskOptions(**typed),
+        query=query,
+        explain=explain,
     )
     with output.progress(invocation) as progress:
         request = invocation.request(progress, loading="repocue.maintenance.status")
@@ -85,7 +104,11 @@ def command(
         if refresh:
             from repocue.maintenance import lifecycle
 
-            lifecycle.refresh(request, "cue")
+            refreshed = lifecycle.refresh(request, "cue")
+            if wanted.name == "locate":
+                from repocue.cli import locating
+
+                locating.extend(request, refreshed.header)
             since_ms = request.elapsed_ms() or 0.0
             started_at_ms = request.now_ms()
         subject, fitted = wanted.make(request)
@@ -121,6 +144,8 @@ class _View:
         max_tokens: int,
         oracle_tool: str | None,
         task: TaskOptions,
+        query: str | None,
+        explain: bool,
     ) -> None:
         self.name = view or ("overview" if since is None else "delta")
         self.is_frozen = view is None or view == "overview"
@@ -142,11 +167,18 @@ class _View:
         if oracle_tool is not None and self.name != "structural":
             raise UsageError("--oracle-tool has a meaning only in the structural view.", hint="Add --view structural.")
         self.oracle_tool = oracle_tool
-        if task.is_given and self.name != "task":
+        if self.name == "locate":
+            from repocue.cli import locating
+
+            self.query = locating.query_of(query, task)
+        elif query is not None or explain:
+            raise UsageError("--query and --explain have a meaning only with --view locate.")
+        elif task.is_given and self.name != "task":
             raise UsageError("--task-file and the options that select items need --view task.")
+        self.explain = explain
         self.task = task.resolve() if self.name == "task" else None
 
-    def make(self, request: Request) -> tuple[Subject, Fitted]:
+    def make(self, request: Request) -> tuple[Subject, Fitted | Located]:
         """The cue: content first, then the verdict on it, then the document."""
         from repocue.maintenance.reading import load_current
 
@@ -155,6 +187,8 @@ class _View:
                 return self._ranked(request, reading)
             if self.name == "structural":
                 return self._structural(request, reading)
+            if self.name == "locate":
+                return self._locate(request, reading)
             if self.task is not None:
                 return self._task(request, reading, self.task)
             summary = reading.summary if self.name in ("overview", "provenance") else None
@@ -222,6 +256,14 @@ class _View:
         subject = _subject(request, reading, freshness, after, warnings)
         structure = structural.parse(found.stdout, found.stderr)
         return subject, structural.build(subject, summary, facts, structure, max_tokens=self.max_tokens)
+
+    def _locate(self, request: Request, reading: Reading) -> tuple[Subject, Located]:
+        from repocue.cli import locating
+
+        reading.check_settled()
+        found, freshness, observation, warnings = locating.answer(request, reading, self.query, explain=self.explain)
+        subject = _subject(request, reading, freshness, observation, warnings)
+        return subject, locating.build(subject, found, self.query, max_tokens=self.max_tokens, explain=self.explain)
 
     def _task(self, request: Request, reading: Reading, task: Task) -> tuple[Subject, Fitted]:
         from repocue.cue.task import loading, projection, selection

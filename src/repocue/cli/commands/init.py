@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 
 @click.command(cls=Command, examples=("repocue init", "repocue init path/to/repository"))
 @click.argument("path", required=False, metavar="[PATH]")
+@click.option("--index", is_flag=True, help="Also build the index of the locate view, and have refreshes extend it.")
 @common_options
-def command(invocation: Invocation, path: str | None) -> None:
+def command(invocation: Invocation, path: str | None, index: bool) -> None:
     """Take the first snapshot of a repository.
 
     PATH is a folder in the repository's work tree (by default what -C names, else the working directory). A repository
@@ -28,6 +29,10 @@ def command(invocation: Invocation, path: str | None) -> None:
         from repocue.maintenance import lifecycle
 
         result = lifecycle.init(request)
+        if index:
+            from repocue.cli import locating
+
+            locating.extend(request, result.header, build=True)
     output.emit(invocation, result.document(), _text)
 
 

@@ -35,6 +35,9 @@ def command(invocation: Invocation, trigger: Trigger) -> None:
         from repocue.maintenance import lifecycle
 
         result = lifecycle.refresh(request, trigger)
+        from repocue.cli import locating
+
+        locating.extend(request, result.header, quiet=invocation.quiet)
     output.emit(invocation, result.document(), _text)
 
 
