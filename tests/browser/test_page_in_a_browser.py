@@ -166,9 +166,7 @@ def test_it_is_whole_without_scripts(browser: Browser, address: Callable[[str], 
 def test_print_shows_every_table_on_white(browser: Browser, address: Callable[[str], str]) -> None:
     page = opened(browser, address("rich"), 690, color_scheme="dark")
     page.emulate_media(media="print")
-    hidden = page.evaluate(
-        "[...document.querySelectorAll('table')].filter(each => each.getBoundingClientRect().height < 20).length"
-    )
+    hidden = page.evaluate("[...document.querySelectorAll('table')].filter(each => !each.checkVisibility()).length")
     widest = page.evaluate(
         "Math.max(...[...document.querySelectorAll('table')].map(each => each.getBoundingClientRect().right))"
     )

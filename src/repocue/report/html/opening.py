@@ -109,7 +109,9 @@ def keys(document: Mapping[str, Any]) -> list[Key]:
                         ("+" if difference["median"] > 0 else "") + human(difference["median"], metric(name).unit),
                         difference["median"],
                         DERIVED,
-                        f"median of {coverage['complete']} of {times(coverage['of'], 'paired difference')}",
+                        "of the one pair"
+                        if coverage["of"] == 1
+                        else f"median of {coverage['complete']} of {coverage['of']} paired differences",
                     )
                 )
     return found
