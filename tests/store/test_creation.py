@@ -77,3 +77,15 @@ def test_a_folder_that_takes_no_folders_is_not_called_a_file() -> None:
         CacheLocation("/proc").create("repo-" + "0" * 24)
     assert raised.value.code == "cache.io"
     assert "not a folder" not in raised.value.message
+
+
+def test_a_relative_cache_folder_needs_a_working_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    identifier = "repo-" + "0" * 24
+    with pytest.raises(CacheError) as raised:
+        CacheLocation("cache").state_path(identifier)
+    assert "working directory" in raised.value.message
+    assert CacheLocation("/cache").state_path(identifier) == f"/cache/{identifier}/state.db"

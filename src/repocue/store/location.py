@@ -18,8 +18,17 @@ class CacheLocation(NamedTuple):
     root: str
 
     def folder(self, repository_id: str) -> str:
-        """The folder of one repository's state."""
-        return os.path.join(os.path.abspath(self.root), repository_id)
+        """The folder of one repository's state. Raises CacheError for a relative root where there is no folder to start
+        from."""
+        try:
+            root = os.path.abspath(self.root)
+        except OSError as error:
+            raise CacheError(
+                f"the cache folder {self.root} cannot be found: the working directory does not exist any more",
+                code="cache.unreadable",
+                hint="Name it by an absolute path, or work in a folder that exists.",
+            ) from error
+        return os.path.join(root, repository_id)
 
     def state_path(self, repository_id: str) -> str:
         """The state database of one repository."""
