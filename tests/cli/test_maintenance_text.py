@@ -36,6 +36,19 @@ def test_metrics_shows_the_snapshots_that_a_hint_promises_to_be_there(repocue: R
     assert re.search(r"  refresh +command +published +snapshot-000002 ", shown)
 
 
+def test_metrics_shows_the_last_ten_runs_and_cues_and_how_many_there_are(repocue: Run, root: str) -> None:
+    repocue("init", cwd=root)
+    assert "Cues" not in text(repocue("metrics", "--format", "text", cwd=root))
+    for _ in range(11):
+        repocue("cue", "--view", "placebo", "--max-tokens", "400", cwd=root)
+    shown = text(repocue("metrics", "--format", "text", cwd=root))
+    assert "\nCues, the last 10 of 11:\n" in shown
+    cues = re.findall(r"Z  placebo +snapshot-000001  current +\d+ ms +(\d+) +400$", shown, re.MULTILINE)
+    size = len(repocue("cue", "--view", "placebo", "--max-tokens", "400", cwd=root).stdout)
+    assert cues == [str(-(-size // 4))] * 10
+    assert "\nMaintenance runs:\n" in shown
+
+
 def test_metrics_makes_no_zero_of_what_is_not_recorded(repocue: Run, root: str) -> None:
     """A cue that fails leaves no record; nor has a command that never ran taken 0 ms."""
     repocue("init", cwd=root)

@@ -89,21 +89,40 @@ def metrics(document: dict[str, Any]) -> str:
         )
         for run in document["runs"][-_RECENT:]
     ]
-    database, shown = document["database"], f"the last {_RECENT} of {len(document['runs']):,}"
+    cues = [
+        (
+            run["started_at"],
+            run["view"],
+            run["snapshot"],
+            run["freshness"],
+            _ms(run["duration_ms"]),
+            f"{run['estimated_tokens']:,}",
+            "-" if run["max_tokens"] is None else f"{run['max_tokens']:,}",
+        )
+        for run in document["cue_runs"][-_RECENT:]
+    ]
+    database = document["database"]
     lines = [
         f"{document['repository']['name']}  {document['snapshot']} of {document['snapshots']:,}, {document['epoch']}",
         f"database   {_bytes(database['bytes'])}  {database['path']}",
         "",
         *table(("command", "runs", "failed", "time in all"), totals, left=(0,)),
         "",
-        f"Maintenance runs{', ' + shown if len(document['runs']) > _RECENT else ''}:",
+        _heading("Maintenance runs", len(document["runs"])),
         *table(
             ("started", "command", "by", "outcome", "snapshot", "epoch", "time", "files changed"),
             recent,
             left=(0, 1, 2, 3, 4, 5),
         ),
     ]
+    if cues:
+        names = ("started", "view", "snapshot", "freshness", "time", "est. tokens", "budget")
+        lines += ["", _heading("Cues", len(document["cue_runs"])), *table(names, cues, left=(0, 1, 2, 3))]
     return printable(lines)
+
+
+def _heading(title: str, count: int) -> str:
+    return f"{title}:" if count <= _RECENT else f"{title}, the last {_RECENT} of {count:,}:"
 
 
 def _state(document: dict[str, Any]) -> list[str]:
