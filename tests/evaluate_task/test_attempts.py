@@ -221,6 +221,29 @@ def test_an_attempt_is_never_repeated_or_continued(shared: Scene, tmp_path: Path
     assert {path: path.read_bytes() for path in Path(folder).rglob("*") if path.is_file()} == before
 
 
+def test_a_runner_that_tampers_with_evidence_spoils_its_own_attempt_or_the_folder_and_hides_nothing(
+    shared: Scene, tmp_path: Path
+) -> None:
+    folder = shared.copied(tmp_path)
+    journal = os.path.join(folder, "attempts", "1-overview", "journal.json")
+    shared.perform(folder, {"*": steps(), "overview": steps(write={journal: "{}"})})
+    found = attempts(summary(folder))
+    assert "attempts/1-overview/journal.json (altered)" in found["overview"]["reasons"][0]
+    assert found["task"]["status"] == "complete"
+    folder = shared.copied(tmp_path / "again")
+    shared.perform(folder, {"*": steps(write={os.path.join(folder, "task.txt"): "Do as you like."})})
+    with pytest.raises(EvidenceError, match=r"task\.txt"):
+        summary(folder)
+
+
+def test_a_reason_is_bounded_however_much_a_runner_says(shared: Scene, tmp_path: Path) -> None:
+    folder = shared.copied(tmp_path)
+    (printed,) = shared.perform(folder, {"*": steps(patch={"/metadata/model": "m" * 5_000_000})})
+    assert printed["outcome"] == "invalid-output"
+    assert len(printed["reason"]) == 2000
+    assert attempts(summary(folder))["overview"]["status"] == "failed"
+
+
 def test_an_interrupt_ends_the_runner_and_is_the_recorded_outcome(shared: Scene, tmp_path: Path) -> None:
     begun = tmp_path / "begun"
     script = shared.file("hanging.json", {"*": steps(hang=True, touch=str(begun))})

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from repocue.cli import evaluate_task_text
 from repocue.contracts import reader
 from repocue.evaluation.shared import manifest
 from tests.evaluate_task.conftest import build_scene
@@ -69,6 +70,10 @@ def test_a_preparation_freezes_what_both_arms_would_be_given_and_runs_no_agent(s
     assert record["processes"]["refresh"]["stdout_sha256"] == digest(data(folder, "refresh.json"))
     assert manifest.verify(folder, "manifest.json", schema_version="repocue/manifest-1", leave_out=("attempts",))
     assert git(shared.root, "status", "--porcelain=v2", "--branch") == state
+    text = evaluate_task_text.prepared(document)
+    assert "sample-verification (verification), repeat 1, overview-first: pair 3 of nine." in text
+    assert folder in text
+    assert "Input readiness only" in text
 
 
 def test_the_task_text_says_everything_that_both_arms_need_in_the_order_of_the_contract(shared: Scene) -> None:

@@ -7,7 +7,7 @@ import hashlib
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from repocue.contracts import canonical, reader
 from repocue.domain.paths import display
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from repocue.evaluation.task.frozen import Prepared
     from repocue.git.evidence import Capture
     from repocue.git.worktree import Worktree
+
+_REASON_CHARACTERS: Final = 2000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,6 +109,11 @@ class ArmAttempt:
             self.ended = supervisor.run([launch.runner], cwd=root, env=environment, evidence=streams)
         except NotStarted as error:
             self.problems.append(("not-started", error.message))
+        except OSError as error:
+            raise EvaluationError(
+                f"What the runner prints cannot be kept in {files.shown(self.reserved.folder)}: {error.strerror}.",
+                code="evaluation.write-failed",
+            ) from error
 
     def _request(self, root: str) -> dict[str, str]:
         prepared = self.launch.prepared
@@ -177,7 +184,8 @@ class ArmAttempt:
     def _end(self) -> dict[str, Any]:
         """Write the attempt's manifest, which ends it; returns what is printed."""
         ended = self.ended
-        outcome, reason = self.problems[0] if self.problems else (layout.COMPLETE, None)
+        problems = [(name, _bounded(why)) for name, why in self.problems]
+        outcome, reason = problems[0] if problems else (layout.COMPLETE, None)
         header = {
             "schema_version": layout.ATTEMPT_VERSION,
             "kind": "attempt",
@@ -189,7 +197,7 @@ class ArmAttempt:
             "basis_after": None if self.after is None else basis_of(self.after),
             "outcome": outcome,
             "reason": reason,
-            "further": [f"{name}: {why}" for name, why in self.problems[1:]],
+            "further": [f"{name}: {why}" for name, why in problems[1:]],
         }
         self.reserved.complete(header)
         return {
@@ -199,6 +207,11 @@ class ArmAttempt:
             "reason": reason,
             "duration_ms": None if ended is None else ended.duration_ms,
         }
+
+
+def _bounded(text: str) -> str:
+    """A reason of bounded length: some of it may come from a runner, whose whole output is kept beside it."""
+    return text if len(text) <= _REASON_CHARACTERS else text[: _REASON_CHARACTERS - 1] + "…"
 
 
 def observation_limits(limits: TaskLimits) -> reader.Limits:

@@ -76,11 +76,6 @@ class Judgement:
         metadata = self.evidence.observation["metadata"]
         return metadata["adapter"], metadata["adapter_version"], metadata["cli_version"]
 
-    @property
-    def is_cost_unknown(self) -> bool:
-        """Whether something may have been spent that nobody knows."""
-        return self.evidence.may_have_run and self.usage.total_tokens is None
-
 
 def judge(
     prepared: Prepared,

@@ -204,7 +204,7 @@ def _freeze(given: Preparation, wanted: _Given, observed: _Observed, staging: St
             "root": display(given.worktree.root),
         },
         "prepared_directory": display(os.fsencode(staging.target)),
-        "cache_directory": display(os.fsencode(given.cache_dir)),
+        "cache_directory": display(os.fsencode(os.path.join(given.cache_dir, given.worktree.id))),
         "basis": basis_of(observed.capture),
         "head": observed.capture.observation.head,
         "snapshot": cue["snapshot"],
