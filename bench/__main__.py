@@ -1,4 +1,7 @@
-"""`python -m bench [--rounds N] [--only NAME] [PATH ...]`: measure, print, and exit 1 where a bound is missed."""
+"""`python -m bench [--rounds N] [--only NAME] [PATH ...]`: measure, print, and exit 1 where a bound is missed.
+
+`--only reports --rounds 5` takes seconds, the whole of it some minutes.
+"""
 
 from __future__ import annotations
 
@@ -9,22 +12,27 @@ import tempfile
 import time
 from collections.abc import Sequence
 
-from bench import peers, repositories
+from bench import core, peers, reports, repositories
 from bench.bounds import Verdict
-from bench.core import measure
 from bench.measure import Operation
 from tests.support.environment import isolated_environment
+
+NAMES = (*repositories.CORPUS, reports.NAME)
+HELP = (
+    "these sections only: a corpus repository of about 170, 5 000 or 57 000 files, or what `report` and"
+    " `evaluate-m2 summary` take over 1 000 pairs; may be repeated"
+)
 
 
 def main(arguments: Sequence[str]) -> int:
     """Run the benchmark; 1 where a bound is missed."""
     parser = argparse.ArgumentParser(prog="make bench")
-    parser.add_argument("--rounds", type=int, default=15)
-    parser.add_argument("--only", action="append", choices=repositories.CORPUS, help="these corpus repositories only")
-    parser.add_argument("--no-peers", action="store_true")
+    parser.add_argument("--rounds", type=int, default=15, help="how often everything is timed (default: 15)")
+    parser.add_argument("--only", action="append", choices=NAMES, help=HELP)
+    parser.add_argument("--no-peers", action="store_true", help="leave out other tools, where they are installed")
     parser.add_argument("path", nargs="*", help="repositories of yours, measured on a clone")
     options = parser.parse_args(arguments)
-    names = options.only or ([] if options.path else repositories.CORPUS)
+    names = options.only or ([] if options.path else NAMES)
     beside = os.path.join(os.path.dirname(sys.executable), "repocue")
     missed = []
     with tempfile.TemporaryDirectory(prefix="repocue-bench-") as folder:
@@ -32,13 +40,18 @@ def main(arguments: Sequence[str]) -> int:
         env.pop("PYTHONDONTWRITEBYTECODE", None)
         for source in [*names, *options.path]:
             started = time.monotonic()
-            make = repositories.build if source in repositories.CORPUS else repositories.clone
-            root = make(source, folder)
             work = tempfile.mkdtemp(dir=folder)
-            operations, verdicts = measure(root, work, [beside], env, rounds=options.rounds)
-            print(f"\n{source}: {repositories.tracked_files(root)} tracked files")
+            if source == reports.NAME:
+                root = repositories.build(repositories.CORPUS[0], work)
+                operations, verdicts = reports.measure(root, work, [beside], env, rounds=options.rounds)
+                print(f"\n{source}: {reports.PAIRS} pairs, {reports.SETS} published sets")
+            else:
+                make = repositories.build if source in repositories.CORPUS else repositories.clone
+                root = make(source, folder)
+                operations, verdicts = core.measure(root, work, [beside], env, rounds=options.rounds)
+                print(f"\n{source}: {repositories.tracked_files(root)} tracked files")
             show(operations, verdicts)
-            if not options.no_peers:
+            if not options.no_peers and source != reports.NAME:
                 for line in peers.time_peers(root, work, env):
                     print(f"  {line}")
             print(f"  ({time.monotonic() - started:.0f} s in all)")
@@ -48,12 +61,13 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def show(operations: Sequence[Operation], verdicts: Sequence[Verdict]) -> None:
-    """Print one repository's figures: medians with their ratios to S and P, then each bound."""
-    s, p = operations[0].wall_ms, operations[1].wall_ms
-    print(f"  {'median of':<22}{'ms':>9}{'x S':>8}{'x P':>8}{'peak MiB':>10}{'runs':>6}")
+    """Print one section's figures: medians with their ratios to S and P (the floors timed), then each bound."""
+    floors = {op.name[0]: op.wall_ms for op in operations if op.name[1] == ":"}
+    heads = "".join(f"{'x ' + floor:>8}" for floor in floors)
+    print(f"  {'median of':<26}{'ms':>9}{heads}{'peak MiB':>10}{'runs':>6}")
     for op in operations:
-        ratios = f"{op.wall_ms / s:>8.2f}{op.wall_ms / p:>8.2f}"
-        print(f"  {op.name:<22}{op.wall_ms:>9.1f}{ratios}{op.peak_mib:>10.1f}{len(op.runs):>6}")
+        ratios = "".join(f"{op.wall_ms / floor_ms:>8.2f}" for floor_ms in floors.values())
+        print(f"  {op.name:<26}{op.wall_ms:>9.1f}{ratios}{op.peak_mib:>10.1f}{len(op.runs):>6}")
     for verdict in verdicts:
         word = "kept  " if verdict.holds else "MISSED"
         print(f"  {word} {verdict.what}: {verdict.measured:.1f} of at most {verdict.bound:.1f} {verdict.unit}")

@@ -37,6 +37,11 @@ def condition_ms(s_ms: float, p_ms: float) -> float:
     return 5 * s_ms + 5 * p_ms
 
 
+def reports_ms(p_ms: float) -> float:
+    """`report` and `evaluate-m2 summary` over a thousand pairs, as JSON or text."""
+    return 25 * p_ms
+
+
 def peak_mib(tracked_files: int) -> float:
     """Peak memory of any command."""
     return 40 + 0.8 * tracked_files / KIB

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import os
 import shutil
-import sys
 from collections.abc import Mapping, Sequence
 
 from bench import m2
 from bench.bounds import GROWTH_KIB, Verdict, condition_ms, everyday_ms, init_ms, peak_mib
-from bench.measure import Operation, interleave, run
+from bench.measure import Operation, floor, interleave, run
 from bench.repositories import tracked_files
 from tests.support.repos import git
 
@@ -27,9 +26,8 @@ def measure(
 
     run(repocue("init"), cwd=root, env=env)
     status = ["git", "--no-optional-locks", "status", "--porcelain=v2", "-z", "-uall"]
-    imports = [sys.executable, "-I", "-c", "import click, msgspec, sqlite3, subprocess"]
     s = Operation(name="S: git status", argv=status, cwd=root)
-    p = Operation(name="P: python, imports", argv=imports, cwd=root)
+    p = floor(root)
     everyday = [Operation(name=name, argv=repocue(name), cwd=root) for name in ("cue", "status", "refresh")]
     init = Operation(
         name="init",

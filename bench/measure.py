@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import statistics
 import subprocess
+import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -36,6 +37,15 @@ class Operation:
     def peak_mib(self) -> float:
         """The largest peak of all runs."""
         return max(run.peak_memory_bytes for run in self.runs) / 2**20
+
+
+def floor(cwd: str) -> Operation:
+    """P: a Python that imports what every command needs."""
+    return Operation(
+        name="P: python, imports",
+        argv=[sys.executable, "-I", "-c", "import click, msgspec, sqlite3, subprocess"],
+        cwd=cwd,
+    )
 
 
 class Failed(Exception):

@@ -102,8 +102,9 @@ def _metrics(condition: str, agent: Agent) -> Document:
     found: Document = {}
     for name in (*COUNTERS, "cache_write_input_tokens"):
         counts = [event.get(name) for event in agent.turns]
-        if counts and None not in counts:
-            found[name] = sum(counts)  # type: ignore[arg-type]  # no None is among them
+        known = [count for count in counts if count is not None]
+        if counts and len(known) == len(counts):
+            found[name] = sum(known)
     if "input_tokens" in found and "output_tokens" in found:
         found["total_tokens"] = found["input_tokens"] + found["output_tokens"]
     files = {name for _, _, named in agent.commands for name in named}
