@@ -415,6 +415,14 @@ def test_a_model_that_changes_between_conditions_ends_the_run_there(scene: Scene
     assert (scene.sets(), os.listdir(scene.temporary)) == ([], [])
 
 
+def test_a_model_that_is_called_like_a_dry_run_is_refused(scene: Scene) -> None:
+    scene.script({"patch": {"/metadata/model": "no/runner"}})
+    error = error_of(scene.evaluate())
+    assert (error["code"], "'no/runner'" in error["message"]) == ("runner.model", True)
+    assert [call["asked"]["CONDITION"] for call in scene.calls()] == ["direct"]
+    assert scene.sets() == []
+
+
 def test_a_runner_that_cannot_be_started_is_one_clear_error(scene: Scene) -> None:
     Path(scene.runner).write_text("#!/nonexistent/interpreter\n")
     error = error_of(scene.evaluate())

@@ -41,7 +41,12 @@ def publish(
 
 def require_free(inputs: Inputs, repository: str, model: str | None, run_index: int, maintenance_id: str) -> None:
     """Raises EvaluationError, code ``evaluation.exists``, where this set is published already: before an agent works
-    for nothing."""
+    for nothing. A model that is called like none would make a set that passes for a dry run; it is refused."""
+    if model is not None and naming.part(model) == naming.NO_RUNNER:
+        raise EvaluationError(
+            f"The runner names its model {model!r}, which is how dry runs are named; nothing was published.",
+            code="runner.model",
+        )
     path = os.path.join(inputs.output, naming.set_name(repository, model, run_index, maintenance_id))
     if os.path.lexists(path):
         raise EvaluationError(

@@ -22,8 +22,8 @@ VERSION: Final = "repocue/evaluation-4"
 KIND: Final = "m2-condition"
 
 NOT_COVERED: Final = (
-    "The fingerprints and the guard do not cover ignored files, hooks, nor an index rewritten with new times alone; what"
-    " a run changed and put back as it was is not seen.",
+    "The fingerprints and the guard do not cover ignored files, hooks, nor an index rewritten with new times alone;"
+    " what a run changed and put back as it was is not seen.",
     "Filters that the repository's own configuration names were run as git status runs them.",
     "Context tokens are estimated as ceil(UTF-8 bytes / 4); they are no tokenizer's count.",
     "The duration of building a context is a diagnostic and in no condition's cost; setup and captures are overhead of"
