@@ -81,6 +81,27 @@ def test_a_window_in_which_nothing_can_lie_is_refused(until: str) -> None:
     assert caught.value.code == "report.window"
 
 
+@pytest.mark.parametrize(
+    ("since", "until"),
+    [
+        (None, "9999-12-31"),
+        ("9999-12-31T23:59:60Z", None),
+        ("9999-12-31T23:59:59.9999Z", None),
+        (None, "9999-12-31T23:59:59-00:01"),
+        ("0001-01-01T00:00:00+00:01", None),
+    ],
+)
+def test_a_cutoff_that_no_document_can_state_is_a_usage_error(since: str | None, until: str | None) -> None:
+    with pytest.raises(UsageError) as caught:
+        window(since, until).to_json()
+    assert "outside of the years 1 to 9999" in caught.value.message
+
+
+def test_the_first_and_the_last_cutoff_are_stated_in_four_digits() -> None:
+    widest = window("0001-01-01", "9999-12-31T23:59:59.999Z")
+    assert widest.to_json() == {"since": "0001-01-01T00:00:00.000Z", "until": "9999-12-31T23:59:59.999Z"}
+
+
 @given(st.integers(0, 4_000_000_000_000))
 def test_a_time_of_our_own_documents_is_understood_exactly(moment: int) -> None:
     assert window(rfc3339(moment), None).since_ms == moment

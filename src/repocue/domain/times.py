@@ -12,7 +12,7 @@ _FORM = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9
 def rfc3339(epoch_ms: int) -> str:
     """`2026-11-30T19:05:07.123Z` for milliseconds since 1970-01-01 UTC."""
     moment = _EPOCH + timedelta(milliseconds=epoch_ms)
-    return moment.strftime("%Y-%m-%dT%H:%M:%S.") + f"{moment.microsecond // 1000:03d}Z"
+    return moment.replace(tzinfo=None).isoformat(timespec="milliseconds") + "Z"
 
 
 def epoch_ms(text: str) -> int:

@@ -59,7 +59,10 @@ def window(since: str | None, until: str | None) -> Window:
 
 
 def _cutoff(option: str, text: str, *, is_end: bool) -> int:
-    """Whole milliseconds; a finer cutoff is raised to the next one, which takes in the same whole milliseconds."""
+    """Whole milliseconds; a finer cutoff is raised to the next one, which takes in the same whole milliseconds.
+
+    A cutoff that no document can state, outside of the years 1 to 9999 in UTC, is a UsageError like any other.
+    """
     if _ZONELESS.fullmatch(text):
         raise UsageError(
             f"{option} {text} does not say in which time zone",
@@ -69,16 +72,28 @@ def _cutoff(option: str, text: str, *, is_end: bool) -> int:
     try:
         if match := _DATE.fullmatch(text):
             day = datetime(*map(int, match.groups()), tzinfo=UTC)  # type: ignore[misc,arg-type]  # year, month, day
-            return _milliseconds(day) + (_DAY_MS if is_end else 0)
+            return _statable(_milliseconds(day) + (_DAY_MS if is_end else 0))
         if match := _TIME.fullmatch(text):
-            return _time(match)
-    except (OverflowError, ValueError) as error:
+            return _statable(_time(match))
+    except OverflowError as error:
+        raise UsageError(
+            f"{option} {text} lies, or ends, outside of the years 1 to 9999 in UTC",
+            code="report.cutoff",
+            hint="Leave the option out for a window without this end.",
+        ) from error
+    except ValueError as error:
         raise UsageError(f"{option} {text} is no time: {error}", code="report.cutoff") from error
     raise UsageError(
         f"{option} {text!r} is neither a date nor an RFC 3339 time",
         code="report.cutoff",
         hint="Write 2026-11-30 or 2026-11-30T19:05:07Z.",
     )
+
+
+def _statable(moment_ms: int) -> int:
+    """The same moment; raises OverflowError where documents cannot state it."""
+    rfc3339(moment_ms)
+    return moment_ms
 
 
 def _time(match: re.Match[str]) -> int:
