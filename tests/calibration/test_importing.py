@@ -88,7 +88,8 @@ def test_a_version_3_set_is_imported_unchanged_beside_a_version_4_set(dirty: Sce
     by_version = {one.stored.pair.identity.report_version: one.stored.pair for one in result.sets}
     legacy = by_version[3]
     assert legacy.direct.values["cached_input_tokens"] == (0, "observed")  # as declared
-    assert legacy.direct.zeros == ("cached_input_tokens", "reasoning_output_tokens")
+    # 1000 input less 0 cached are 1000 uncached, if that 0 was observed.
+    assert legacy.direct.zeros == ("uncached_input_tokens", "cached_input_tokens", "reasoning_output_tokens")
     assert (legacy.cue.duration_ms, legacy.evidence.manifest_sha256) == (None, None)
     assert by_version[4].direct.zeros == ()
     reports = {answer.report_sha256 for answer in legacy.answers}
@@ -99,6 +100,29 @@ def test_a_version_3_set_is_imported_unchanged_beside_a_version_4_set(dirty: Sce
     assert any("is not established" in text for text in document["limitations"])
     assert any("untracked files are not covered" in text for text in document["limitations"])
     assert any("was not recomputed" in text for text in document["limitations"])
+
+
+def test_a_zero_of_version_3_in_one_turn_marks_what_it_is_part_of(scene: Scene) -> None:
+    scene.write(
+        version=3,
+        agents={
+            "direct": Agent(turns=[turn(1000, 400, 100, 20), turn(0, 0, 50, 10)]),
+            "basic": Agent(turns=[turn(1000, 400, 100, 20), turn(900, 300, 50, 10)]),
+        },
+    )
+    (one,) = scene.load().sets
+    assert one.stored.pair.direct.zeros == (
+        "total_tokens", "input_tokens", "uncached_input_tokens", "cached_input_tokens",
+    )  # fmt: skip
+    assert one.stored.pair.assisted.zeros == ()
+
+
+def test_a_measured_decimal_is_stored_with_all_its_digits(scene: Scene) -> None:
+    direct, assisted = Agent(duration_ms=1000.123456789), Agent(duration_ms=0.00012345678)
+    scene.write(agents={"direct": direct, "basic": assisted})
+    (one,) = scene.load().sets
+    assert one.stored.pair.direct.values["execution_duration_ms"] == (1000.123456789, "observed")
+    assert one.stored.pair.assisted.values["execution_duration_ms"] == (0.00012345678, "observed")
 
 
 def test_answers_are_scored_against_the_state_that_was_checked_and_wrong_ones_stay(dirty: Scene) -> None:

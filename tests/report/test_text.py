@@ -28,8 +28,34 @@ def test_medians_stand_beside_their_coverage_and_differences_beside_their_range(
 def test_a_zero_of_version_3_is_marked_where_it_shows() -> None:
     shown = text(made.rich())
     assert "cached? 1/1 0" in shown
-    assert "? holds a zero of version 3, which may stand for a counter that was left out." in shown
+    assert "? holds, or is made from, a zero of version 3, which may stand for a counter that was left out." in shown
     assert "?" not in text(made.exploratory())
+
+
+def test_a_total_with_a_zero_of_version_3_behind_it_is_marked_too() -> None:
+    found = made.rich()
+    found["agent_evidence"]["groups"][1]["metrics"]["total_tokens"]["ambiguous_zeros"] = 1
+    assert "Estimated totals: tokens, total?" in text(found)
+    assert "Estimated totals: tokens, total?" not in text(made.rich())
+
+
+def test_a_break_even_count_is_not_rounded_away() -> None:
+    found = made.exploratory()
+    counts = {"finite": 2, "of": 2, "median": 1234567.5, "min": 1234567, "max": 1234568}
+    found["agent_evidence"]["groups"][0]["break_even"]["total_tokens"] = counts
+    assert "1,234,568 consumers (from 1,234,567 to 1,234,568), in 2 of 2 pairs." in text(found)
+    assert "e+06" not in text(found)
+
+
+def test_what_is_not_zero_never_reads_as_zero() -> None:
+    found = made.exploratory()
+    metric = found["agent_evidence"]["groups"][0]["metrics"]["execution_duration_ms"]
+    metric["difference"] = {"median": -0.04, "min": -0.04, "max": -0.04}
+    metric["percent_median"] = -0.004
+    found["maintenance"]["current_epoch"]["duration_ms"] = 0.25
+    shown = text(found)
+    assert "-0.04 -0.004 %" in shown
+    assert "maintenance 0.2 ms" in shown
 
 
 def test_an_unknown_part_makes_its_total_unavailable_in_words() -> None:

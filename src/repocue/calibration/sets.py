@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from repocue.contracts.rules.evaluation import CONDITIONS, CUE_CONTRACTS, legacy_identity_problems
 from repocue.domain import tokens
-from repocue.domain.statistics import number
+from repocue.domain.statistics import as_declared
 from repocue.errors import CalibrationError
 from repocue.runners.contamination import named_caches, report_contaminations
 from repocue.scoring.deterministic import score
@@ -132,7 +132,7 @@ def _run(version: int, document: Mapping[str, Any]) -> PairedRun:
     values = run_values(document["condition"], runner)
     return PairedRun(
         values={
-            name: (None if found.value is None else number(found.value), found.source)
+            name: (None if found.value is None else as_declared(found.value), found.source)
             for name in METRICS
             for found in [values[name]]
         },

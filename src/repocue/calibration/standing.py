@@ -14,7 +14,7 @@ CONTAMINATED: Final = "contaminated"
 
 VERSION_3_ZERO: Final = (
     "Version 3: a zero may stand for a counter that the agent's program left out; it cannot be told from an observed"
-    " one. ambiguous_zeros names such values."
+    " one. ambiguous_zeros names values that are such a zero, hold one or are made from one."
 )
 VERSION_3_DELIVERY: Final = (
     "Version 3: that the cue was there before the agent started is not established, and its full cost is not known."

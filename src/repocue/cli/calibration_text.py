@@ -76,7 +76,7 @@ def _shown(document: dict[str, Any]) -> Any:
     metrics = output.table(
         ("measurement", "direct ", "source", "assisted ", "source"),
         [
-            (name, _value(one["direct"]), one["direct_source"], _value(one["assisted"]), one["assisted_source"])
+            (name, _side(one, "direct"), one["direct_source"], _side(one, "assisted"), one["assisted_source"])
             for name, one in document["metrics"].items()
         ],
     )
@@ -97,7 +97,10 @@ def _shown(document: dict[str, Any]) -> Any:
         + ", ".join(f"{name.replace('_', ' ')} {score}" for name, score in one["scores"].items())
         for one in document["assessments"]
     ]
-    return Group(output.plain(facts), metrics, answers, *map(output.plain, opinions), *_limitations(document))
+    marked = any(one["ambiguous_zeros"] for one in document["metrics"].values())
+    marks = ["? holds, or is made from, a zero of version 3, which may stand for a counter that was left out."]
+    below = map(output.plain, [*(marks if marked else []), *opinions])
+    return Group(output.plain(facts), metrics, answers, *below, *_limitations(document))
 
 
 def _table(rows: list[dict[str, Any]]) -> Any:
@@ -125,8 +128,10 @@ def _standing(row: dict[str, Any]) -> str:
     return f"{_REASONS[row['reason']]} ({row['detail']})"
 
 
-def _value(value: float | None) -> str:
-    return "unknown" if value is None else f"{value:,}"
+def _side(one: dict[str, Any], side: str) -> str:
+    """A value; a question mark where a zero of version 3 is in it, which may be a counter that was left out."""
+    value = one[side]
+    return "unknown" if value is None else f"{value:,}{'?' if side in one['ambiguous_zeros'] else ''}"
 
 
 def _limitations(document: dict[str, Any]) -> list[Any]:

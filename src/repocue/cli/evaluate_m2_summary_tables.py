@@ -139,7 +139,8 @@ def _left_out(name: str, condition: str, values: Mapping[str, Any]) -> list[str]
     if values["left_out"]["estimated"]:
         found.append(f"{name}, {condition}: {values['left_out']['estimated']} estimated, left out.")
     if values["ambiguous_zeros"]:
-        found.append(f"{name}, {condition}: {values['ambiguous_zeros']} zero, perhaps a counter that was left out.")
+        several = values["ambiguous_zeros"]
+        found.append(f"{name}, {condition}: {several} with a zero, perhaps a counter that was left out.")
     return found
 
 

@@ -112,13 +112,13 @@ def _group(group: Document) -> Iterator[Any]:
             _median(one["direct"]),
             _median(one["assisted"]),
             _spread(one["difference"]),
-            "-" if one["percent_median"] is None else f"{one['percent_median']:.1f} %",
+            "-" if one["percent_median"] is None else _percent(one["percent_median"]),
         )
         for name, one in group["metrics"].items()
     ]
     yield output.table(("medians", "n ", "direct ", "assisted ", "difference per pair (range) ", "of direct "), rows)
     if any(row[0].endswith("?") for row in rows):
-        yield "? holds a zero of version 3, which may stand for a counter that was left out."
+        yield "? holds, or is made from, a zero of version 3, which may stand for a counter that was left out."
     left_out = sum(one["coverage"]["estimated"] for one in group["metrics"].values())
     if left_out:
         yield f"Left out as estimates: {_several(left_out, 'value')}; the JSON form shows them, labelled."
@@ -144,7 +144,7 @@ def _scenarios(group: Document, name: str) -> Any:
     return output.table(
         ("consumers ", "direct ", "assisted ", "saving per pair (range) ", "n "),
         rows,
-        title=f"Estimated totals: {_NAMES[name]}",
+        title=f"Estimated totals: {_NAMES[name]}{'?' if group['metrics'][name]['ambiguous_zeros'] else ''}",
     )
 
 
@@ -155,7 +155,7 @@ def _break_even(found: Document) -> str:
         return f"Break-even: none in any of {found['of']} pairs."
     several = _several(found["median"], "consumer")
     if found["min"] != found["max"]:
-        several += f" (from {found['min']} to {found['max']})"
+        several += f" (from {_number(found['min'])} to {_number(found['max'])})"
     return f"Break-even, estimated: {several}, in {found['finite']} of {found['of']} pairs."
 
 
@@ -208,12 +208,19 @@ def _some(coverage: Document, name: str) -> str:
 
 
 def _several(count: float, what: str) -> str:
-    return f"{count:g} {what}{'' if count == 1 else 's'}"
+    return f"{_number(count)} {what}{'' if count == 1 else 's'}"
 
 
 def _number(value: float) -> str:
-    return f"{value:,.0f}" if abs(value) >= 100 or value == int(value) else f"{value:,.1f}"
+    """At most one decimal, and none from 100 on; what is not zero never reads as zero."""
+    if abs(value) >= 100 or value == int(value):
+        return f"{value:,.0f}"
+    return f"{value:,.1f}" if abs(value) >= 0.05 else f"{value:.1g}"
+
+
+def _percent(value: float) -> str:
+    return f"{value:.1f} %" if value == 0 or abs(value) >= 0.05 else f"{value:.1g} %"
 
 
 def _ms(value: float | None) -> str:
-    return UNKNOWN if value is None else f"{value:,.0f} ms"
+    return UNKNOWN if value is None else f"{value:,.0f} ms" if value >= 1 else f"{_number(value)} ms"

@@ -41,6 +41,11 @@ def number(value: Fraction) -> int | float:
     return float(round(value, DECIMALS))
 
 
+def as_declared(value: Fraction) -> int | float:
+    """A measured value as it was declared, unrounded: the inverse of `exact`."""
+    return value.numerator if value.denominator == 1 and abs(value.numerator) <= MAX_COUNTER else float(value)
+
+
 def median(values: Iterable[Fraction]) -> Fraction:
     """The middle value, or the half-way point of the two middle ones. Raises ValueError where there are none."""
     ordered = _ordered(values)

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from repocue.report.window import Window
 
 CONTRACT: Final = "repocue/report-1"
-MAX_CONSUMERS: Final = 1_000_000_000
 
 NOT_OBSERVED: Final = (
     "net filesystem I/O",

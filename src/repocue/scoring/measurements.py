@@ -49,6 +49,10 @@ _DIRECT: Final = {
     "discovery_files_named": "repository_files_named",
     "discovery_size_proxy_bytes": "named_file_size_proxy_bytes",
 }
+_MADE_FROM: Final = {
+    "total_tokens": ("input_tokens", "output_tokens"),
+    "uncached_input_tokens": ("input_tokens", "cached_input_tokens"),
+}
 _TASK: Final = re.compile(r"The benchmark's text was supplied and is not the packaged one: (sha256:[0-9a-f]{64})\.")
 _ORACLE: Final = re.compile(r"The structural oracle infers no calls, data flow or references: (sha256:[0-9a-f]{64})\.")
 """How a report states that it was asked with another text, and with which oracle."""
@@ -83,8 +87,15 @@ def run_values(condition: str, runner: Mapping[str, Any]) -> dict[str, Value]:
 
 
 def zero_tokens(runner: Mapping[str, Any], values: Mapping[str, Value]) -> list[str]:
-    """The token metrics that an observation gives as zero: in version 3 each may stand for an omitted counter."""
-    return [name for name in TOKENS if name in runner["metrics"] and not values[name].value]
+    """The token metrics with a zero in or behind them: in version 3 each may stand for an omitted counter.
+
+    A total over turns hides the zero of one turn, and a sum or difference that of its parts: what would be another
+    number if the zero was an omitted counter is named too.
+    """
+    zero = {name for name in TOKENS if name in runner["metrics"] and not values[name].value}
+    zero |= {name for turn in runner["usage_events"] for name in TOKENS if turn.get(name) == 0}
+    named = zero | {made for made, parts in _MADE_FROM.items() if zero.intersection(parts)}
+    return [name for name in TOKENS if name in named and values[name].value is not None]
 
 
 def cli_version(metadata: Mapping[str, Any]) -> str | None:

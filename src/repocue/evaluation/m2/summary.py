@@ -47,7 +47,7 @@ LIMITATIONS: Final = (
 )
 VERSION_3: Final = (
     "Version 3: a zero may stand for a counter that the agent's program left out; it cannot be told from an observed"
-    " one. ambiguous_zeros counts such values.",
+    " one. ambiguous_zeros counts values that are such a zero, hold one or are made from one.",
     "Version 3: that the context was there before the agent started is not established; a cue's full cost is unknown.",
     "Version 3: contents of untracked files are not covered by its fingerprint.",
 )
