@@ -61,7 +61,10 @@ def _attempts(pairs: Sequence[Mapping[str, Any]]) -> list[str]:
     for pair in pairs:
         short = pair["folder"].rpartition("-")[2]
         place = "not scheduled" if pair["pair"] is None else f"pair {pair['pair']}"
-        folders.append([short, pair["benchmark_id"], str(pair["repeat"]), pair["order"], place, pair["status"]])
+        refresh = _number(pair["processes"]["refresh"]["duration_ms"])
+        folders.append(
+            [short, pair["benchmark_id"], str(pair["repeat"]), pair["order"], place, pair["status"], refresh]
+        )
         notes += [f"  {short}: {reason}" for reason in pair["reasons"]]
         for one in pair["attempts"]:
             name = f"{short}/{one['attempt'].rpartition('/')[2]}"
@@ -77,8 +80,9 @@ def _attempts(pairs: Sequence[Mapping[str, Any]]) -> list[str]:
             )
             notes += [f"  {name}: {reason}" for reason in one["reasons"]]
             notes += _discovery(name, one["discovery"])
+    titles = ("folder", "benchmark", "repeat", "order", "schedule", "status", "refresh ms")
     return [
-        *table(("folder", "benchmark", "repeat", "order", "schedule", "status"), folders, left=(0, 1, 3, 4, 5)),
+        *table(titles, folders, left=(0, 1, 3, 4, 5)),
         "",
         *table((*names, *numbers), rows, left=tuple(range(len(names)))),
         *notes,
