@@ -220,6 +220,24 @@ def test_one_bad_set_stops_all_of_a_call(scene: Scene) -> None:
     assert "run-02" in refused(scene).message
 
 
+@pytest.mark.parametrize("together", [True, False])
+def test_the_same_runs_in_other_bytes_do_not_count_twice(scene: Scene, together: bool) -> None:
+    original = scene.write(version=3)
+    if not together:
+        scene.load()
+    copy = Path(original + "-again")
+    copy.mkdir()
+    for name in os.listdir(original):
+        (copy / name).write_text(json.dumps(json.loads(Path(original, name).read_bytes())))
+    before = scene.stored()
+    with pytest.raises(CalibrationError) as caught:
+        scene.load()
+    assert caught.value.code == "calibration.same-runs"
+    assert "holds the same runs as calibration-000001, in reports of other bytes" in caught.value.message
+    assert scene.stored() == before
+    assert len(scene.load(original).sets) == 1
+
+
 def test_a_folder_without_sets_is_refused(scene: Scene) -> None:
     assert refused(scene, scene.sets).code == "evaluation.no-report-set"
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from repocue.calibration import assessments, evidence, sets
+from repocue.domain.ids import calibration_id, epoch_id
 from repocue.errors import CalibrationError
 from repocue.maintenance import summary
 from repocue.scoring import report_folders
@@ -120,12 +121,15 @@ def _store(
     epoch, snapshot = current.snapshot.epoch_number, current.snapshot.number
     imported = []
     with database.writing(durable=True):
+        known = {_runs(old.pair): old for old in calibrations.calibrations(database) if old.epoch == epoch_id(epoch)}
         for one, pair in zip(stored, pairs, strict=True):
+            _check_other_runs(one.folder, pair, known.get(_runs(pair)))
             number, is_new = calibrations.add(
                 database, pair, epoch=epoch, snapshot=snapshot, imported_at_ms=request.now_ms()
             )
             there = calibrations.calibration(database, number)
             assert there is not None  # just stored, or found in its place
+            known[_runs(pair)] = there
             imported.append(ImportedSet(one.folder, "imported" if is_new else "already-imported", there))
         added = sum(_add_opinion(database, opinion) for opinion in bound.opinions)
     return ImportResult(
@@ -137,6 +141,28 @@ def _store(
         opinions_known=len(bound.opinions) - added,
         rejected=bound.rejected,
     )
+
+
+def _runs(pair: Pair) -> tuple[Hashable, ...]:
+    """What two sets have in common only where they hold the same runs: every figure, and every answer's digest."""
+    return (
+        pair.identity,
+        pair.run_index,
+        *((run.position, *run.values.items()) for run in (pair.direct, pair.assisted)),
+        pair.cue,
+        pair.evidence.maintenance_id,
+        *((answer.condition, answer.response_sha256) for answer in pair.answers),
+    )
+
+
+def _check_other_runs(folder: str, pair: Pair, known: Calibration | None) -> None:
+    """Runs count once, though their reports may have been spelled anew: white space makes another digest."""
+    if known is not None and known.pair.set_digest != pair.set_digest:
+        raise CalibrationError(
+            f"{folder} holds the same runs as {calibration_id(known.number)}, in reports of other bytes",
+            code="calibration.same-runs",
+            hint="Name only one of the two; a set's original counts, and a run counts once.",
+        )
 
 
 def _add_opinion(database: Database, opinion: Opinion) -> bool:
