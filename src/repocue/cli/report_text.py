@@ -95,6 +95,7 @@ def _maintenance(document: Document) -> Iterator[Any]:
             for epoch in found["epochs"]
         ],
         title="Recorded in the window; a dash is unknown, for so many known values",
+        whole=("epoch",),
     )
 
 
@@ -134,7 +135,7 @@ def _scenarios(group: Document, name: str) -> Any:
         coverage = total["coverage"]
         rows.append(
             (
-                str(scenario["consumers"]),
+                f"{scenario['consumers']:,}",
                 _median(total["direct"]) + _some(coverage, "direct"),
                 _median(total["assisted"]) + _some(coverage, "assisted"),
                 _spread(total["saving"]),
