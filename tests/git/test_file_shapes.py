@@ -279,6 +279,30 @@ def test_a_failing_required_filter_leaves_only_its_own_files_unidentified(
     check(look(root), root, env)
 
 
+def test_a_file_that_does_not_fit_its_encoding_is_unidentified(
+    look: Observe, tmp_path: Path, env: dict[str, str]
+) -> None:
+    """`git add` refuses these; where nothing is stored git only complains and takes the bytes as they are."""
+    attributes = "*.le working-tree-encoding=UTF-16LE\n*.any working-tree-encoding=UTF-16\n"
+    texts = {
+        "odd.le": b"x",
+        "mark.le": "\ufeffhi\n".encode("utf-16-le"),
+        "bare.any": "hi\n".encode("utf-16-le"),
+        "good.le": "good\n".encode("utf-16-le"),
+        "good.any": "good\n".encode("utf-16"),
+    }
+    root = RepoBuilder(tmp_path).commit("one", {**dict.fromkeys(texts, "old\n"), ".gitattributes": attributes}).build()
+    for name, data in texts.items():
+        Path(root, name).write_bytes(data)
+    seen = look(root)
+    assert {file.path for file in seen.dirty if file.content_id is None} == {"odd.le", "mark.le", "bare.any"}
+    assert ("unidentified-files", 3) in seen.warnings
+    for file in seen.dirty:
+        git(root, "add", file.path, env=env, ok=(0,) if file.content_id else (128,))
+        if file.content_id:
+            assert git(root, "rev-parse", f":{file.path}", env=env).decode().strip() == file.content_id
+
+
 def test_assume_unchanged_does_not_hide_an_edit(look: Observe, tmp_path: Path, env: dict[str, str]) -> None:
     names = ("deleted", "edited", "mode", "same", "staged", "type")
     root = RepoBuilder(tmp_path).commit("one", {name: f"{name}\n" for name in names}).build()

@@ -196,9 +196,9 @@ class Identifier:
                 found.keep[display(path)] = CachedContent(file_stat(after), mode, oid, rules.of(path, candidate.stages))
         return again
 
-    def _ids(self, candidates: Sequence[Candidate], found: Identified) -> dict[bytes, tuple[str, str]]:
-        """(mode, id) by path as `git add` would record them; without those that it would refuse."""
-        ids: dict[bytes, tuple[str, str]] = {}
+    def _ids(self, candidates: Sequence[Candidate], found: Identified) -> dict[bytes, tuple[str, str] | None]:
+        """(mode, id) by path as `git add` would record them; without, or None for, those that it would refuse."""
+        ids: dict[bytes, tuple[str, str] | None] = {}
         waiting = list(candidates)
         failures = 0
         with Scratch(self.worktree, self.environ) as scratch:
@@ -216,12 +216,14 @@ class Identifier:
                 if failures == _MAX_FAILURES:  # each costs several processes; the rest is counted as unknown
                     found.refused += len(waiting)
                     break
+        found.refused += sum(answer is None for answer in ids.values())
         return ids
 
-    def _add(self, scratch: Scratch, candidates: Sequence[Candidate], ids: dict[bytes, tuple[str, str]]) -> int:
+    def _add(self, scratch: Scratch, candidates: Sequence[Candidate], ids: dict[bytes, tuple[str, str] | None]) -> int:
         """Add `candidates` to a fresh temporary index; returns how many went well before one failed.
 
-        `ids` is filled only where all did: a failing `update-index` writes nothing.
+        `ids` is filled only where all did: a failing `update-index` writes nothing. None stands for what `git add`
+        would refuse though `update-index` takes it.
         """
         env = {"GIT_INDEX_FILE": os.fsdecode(scratch.join("index"))}
         paths = [candidate.path for candidate in candidates]
@@ -258,6 +260,7 @@ class Identifier:
                 ids[path] = (mode, oid)
         if any(path not in ids for path in paths):
             raise Vanished
+        ids.update(dict.fromkeys(_unencodable(child.errors, paths)))
         return len(paths)
 
 
@@ -293,6 +296,21 @@ EMPTY_BLOB = {
     "sha1": "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391",
     "sha256": "473a0f4c3be8a93681a267e3b1e9a7dcda1185436fe141f7749120a303721813",
 }
+
+
+def _unencodable(errors: bytes, paths: Sequence[bytes]) -> list[bytes]:
+    """Those of `paths` whose `working-tree-encoding` does not fit their bytes.
+
+    `git add` ends there; with `--info-only` git complains and takes the bytes as they are.
+    """
+    if b"error: failed to encode '" not in errors and b"error: BOM is " not in errors:
+        return []
+    forms = (
+        b"error: failed to encode '%s' from ",
+        b"error: BOM is required in '%s' if",
+        b"error: BOM is prohibited in '%s' if",
+    )
+    return [path for path in paths if any(form % path in errors for form in forms)]
 
 
 def _reported(output: bytes, paths: Sequence[bytes]) -> int:
