@@ -13,8 +13,9 @@ import pytest
 
 from repocue.calibration import documents, keeping
 from repocue.contracts import canonical, reader
-from repocue.errors import CalibrationError, EvidenceError
+from repocue.errors import CacheBusy, CalibrationError, EvidenceError
 from repocue.maintenance import lifecycle
+from repocue.store.database import Database
 from tests.calibration.scene import Scene, agents, digest, make, three_runs
 from tests.contracts import documents as contract_documents
 from tests.m2_summary.scenes import save
@@ -333,3 +334,15 @@ def test_values_of_a_pair_come_back_as_they_were_stored(scene: Scene) -> None:
     scene.load()
     (stored,) = scene.stored()
     assert canonical.compact(dataclasses.asdict(stored.pair)) == canonical.compact(stored.pair)
+
+
+def test_a_record_that_changed_while_it_was_read_without_locks_is_not_shown(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scene.write()
+    scene.load()
+    monkeypatch.setattr(Database, "is_settled", lambda _: False)
+    with pytest.raises(CacheBusy):
+        keeping.list_all(scene.request())
+    with pytest.raises(CacheBusy):
+        keeping.show(scene.request(), "calibration-000001")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from repocue.calibration import documents
 from repocue.domain.ids import calibration_number
-from repocue.errors import UsageError
+from repocue.errors import CacheBusy, UsageError
 from repocue.store import calibrations, snapshots
 from repocue.store.database import exists, not_initialized, open_state
 from repocue.store.lock import writer_lock
@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 def list_all(request: Request) -> dict[str, Any]:
     """The `repocue/calibration-1` document, kind list, of every stored pair. Raises CacheError."""
     with open_state(request.state_path, mode="read", wait_s=request.lock_wait_s) as database, database.reading():
-        epoch = snapshots.current(database).header.epoch
-        return documents.listed(request.worktree, epoch, calibrations.calibrations(database))
+        epoch, stored = snapshots.current(database).header.epoch, calibrations.calibrations(database)
+        _check_settled(database)
+    return documents.listed(request.worktree, epoch, stored)
 
 
 def show(request: Request, identifier: str) -> dict[str, Any]:
@@ -30,7 +31,8 @@ def show(request: Request, identifier: str) -> dict[str, Any]:
         found = _found(database, identifier)
         epoch = snapshots.current(database).header.epoch
         opinions = [one for one in calibrations.opinions(database) if one.set_digest == found.pair.set_digest]
-        return documents.shown(request.worktree, epoch, found, opinions)
+        _check_settled(database)
+    return documents.shown(request.worktree, epoch, found, opinions)
 
 
 def remove(request: Request, identifier: str) -> dict[str, Any]:
@@ -46,6 +48,14 @@ def remove(request: Request, identifier: str) -> dict[str, Any]:
         with database.writing(durable=True):
             calibrations.remove(database, found.number)
     return documents.removed(request.worktree, epoch, found)
+
+
+def _check_settled(database: Database) -> None:
+    """Raise CacheBusy where what was read may be of two states, as on a read-only cache alone."""
+    if not database.is_settled():
+        raise CacheBusy(
+            f"the cache was changed while it was read without locks: {database.path}", hint="Run the command again."
+        )
 
 
 def _found(database: Database, identifier: str) -> Calibration:
