@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from repocue.errors import EvaluationError
 from repocue.evaluation.task.scoring import score_commands
 from repocue.runners.streams import READERS
 from tests.evaluate_task.scene import COMMANDS, Scene, answer, attempts, benchmark, bundle, policy, steps, summary
@@ -90,6 +91,16 @@ def test_an_explanation_is_as_right_as_an_independent_assessor_says(shared: Scen
         given = bundle(document, correctness=correctness, compliance=compliance)
         expected = facts(True, True, correctness == "correct", compliance == "compliant")
         assert attempts(summary(folder, bundle=given))["task"]["facts"] == expected
+
+
+def test_the_model_that_answered_is_no_assessor(shared: Scene, tmp_path: Path) -> None:
+    folder = shared.ran(tmp_path)
+    given = bundle(summary(folder)) | {"assessor": f" {policy()['model'].upper()} "}
+    with pytest.raises(EvaluationError, match="the model that answered") as caught:
+        summary(folder, bundle=given)
+    assert caught.value.code == "evaluation.assessor"
+    others = {**given, "entries": [{**one, "attempt": "elsewhere/1-overview"} for one in given["entries"][:1]]}
+    assert "not here, rejected" in summary(folder, bundle=others)["limitations"][-1]
 
 
 BINDINGS = ("benchmark_sha256", "rubric_sha256", "prompt_sha256", "response_sha256", "answer_sha256")

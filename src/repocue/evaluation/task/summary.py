@@ -54,6 +54,8 @@ def summarize(
             for arm, one in evidence.gather(prepared, limits).items()
         }
         pairs.append(Pair(prepared=prepared, judged=judged))
+    if bundle is not None:
+        _check_assessor(bundle, pairs)
     found = groups.groups(pairs)
     counted = {id(pair) for group in found for pair in group.cells.values()}
     document = {
@@ -124,6 +126,20 @@ def _bundle(path: str, limits: TaskLimits) -> dict[str, Any]:
         limits=reader.Limits(max_bytes=limits.assessment_bytes, max_depth=limits.json_depth),
         subject="the assessment file",
     )
+
+
+def _check_assessor(bundle: Mapping[str, Any], pairs: Sequence[Pair]) -> None:
+    """Raise EvaluationError where the assessor is the model whose answers are assessed: nobody judges themselves."""
+    named = {entry["attempt"] for entry in bundle["entries"]}
+    for pair in pairs:
+        policy = pair.prepared.policy
+        is_assessed = any(_id(pair.prepared, one.evidence) in named for one in pair.judged.values())
+        if policy is not None and is_assessed and bundle["assessor"].strip().casefold() == policy.model.casefold():
+            raise EvaluationError(
+                f"The assessment file's assessor is {policy.model}, the model that answered in {pair.name}.",
+                code="evaluation.assessor",
+                hint="An assessment is somebody else's, or it decides nothing.",
+            )
 
 
 def _id(prepared: frozen.Prepared, one: evidence.ArmEvidence) -> str:
