@@ -8,7 +8,7 @@ PIP := $(PY) -m pip --disable-pip-version-check install -qq
 WORKERS ?= auto
 SOURCES := $(shell find src -type f ! -name '*.pyc') pyproject.toml README.md LICENSE
 
-.PHONY: help demo test test-deep test-agents check docs bench lock clean
+.PHONY: help demo test test-deep test-agents check docs bench bench-locate lock clean
 
 help:
 	@sed -n 's/^#: *//p' $(MAKEFILE_LIST)
@@ -49,6 +49,10 @@ docs: $(VENV)/.package
 #: make bench              RepoCue beside plain git at 170 to 57 000 files, and reports on 1 000 pairs; fails beyond a bound
 bench: $(VENV)/.package
 	$(PY) -m bench
+
+#: make bench-locate       replay commits through the locate view: REPO=<clone> COMMITS=<list.tsv> [COMMAND=<other>]
+bench-locate: $(VENV)/.package
+	$(PY) -m bench.locate --repository '$(REPO)' --commits '$(COMMITS)' $(if $(COMMAND),--command '$(COMMAND)')
 
 #: make lock               choose and pin the newest versions of everything (needs uv)
 lock:

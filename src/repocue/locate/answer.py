@@ -109,11 +109,11 @@ def locate(
     """
     changed, not_read, settled = _overlays(worktree, observation, begun_ns)
     warnings = [Warning(NOT_READ, not_read)] if not_read else []
-    found, facts = _from_index(path, query, changed, state, warnings)
+    found, facts = _from_index(path, query, changed, state, warnings, explain=explain)
     if found is None:
         from repocue.locate import unindexed
 
-        found, facts = unindexed.find(git, query, changed, worktree)
+        found, facts = unindexed.find(git, query, changed, worktree, explain=explain)
         if not warnings or warnings[-1].code != DAMAGED:
             warnings.append(Warning(NO_INDEX))
     if not found.knows_a_word:
@@ -128,7 +128,7 @@ def locate(
 
 
 def _from_index(
-    path: str, query: str, changed: Sequence[search.Overlay], state: str, warnings: list[Warning]
+    path: str, query: str, changed: Sequence[search.Overlay], state: str, warnings: list[Warning], *, explain: bool
 ) -> tuple[search.Found | None, dict[str, Any]]:
     if not store.exists(path):
         return None, {}
@@ -137,10 +137,14 @@ def _from_index(
             known = store.meta(database)
             if "state" not in known:
                 return None, {}
-            found = search.find(database, query, changed)
-            skipped = database.all(
-                "SELECT coalesce(f.skipped, c.skipped), count(*) FROM files f JOIN contents c ON c.blob = f.blob"
-                " WHERE coalesce(f.skipped, c.skipped) IS NOT NULL GROUP BY 1 ORDER BY 1"
+            found = search.find(database, query, changed, explain=explain)
+            skipped = (
+                []
+                if not explain
+                else database.all(
+                    "SELECT coalesce(f.skipped, c.skipped), count(*) FROM files f JOIN contents c ON c.blob = f.blob"
+                    " WHERE coalesce(f.skipped, c.skipped) IS NOT NULL GROUP BY 1 ORDER BY 1"
+                )
             )
     except CacheError:
         warnings.append(Warning(DAMAGED))

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from repocue.domain.paths import raw
 from repocue.errors import CacheDamaged, GitFailed
+from repocue.git.process import PROMISED
 from repocue.locate import kinds, log
 from repocue.locate.extract import Extractor
 from repocue.locate.ranking import MAX_COMMIT_FILES, OTHER
@@ -215,12 +216,10 @@ class _Files:
         known: dict[str, tuple[int, int, str | None]] = {}
         if not missing:
             return known
-        sizes = self.git.run(
-            "cat-file", "--batch-check=%(objecttype) %(objectsize)", stdin="\n".join(missing).encode() + b"\n"
-        )
+        sizes = self._sizes(missing)
         batch: list[str] = []
         size = 0
-        for position, (blob, line) in enumerate(zip(missing, sizes.split(b"\n"), strict=False)):
+        for position, (blob, line) in enumerate(zip(missing, sizes, strict=True)):
             kind, _, number = line.partition(b" ")
             if kind != b"blob" or not number.isdigit() or int(number) > kinds.MAX_FILE_BYTES:
                 known[blob] = (0, 0, "huge" if kind == b"blob" else "absent")
@@ -234,6 +233,23 @@ class _Files:
             size += int(number)
         self._read(batch, known)
         return known
+
+    def _sizes(self, blobs: Sequence[str]) -> list[bytes]:
+        """`blob <size>` for each; something else where it is no blob or not here.
+
+        In a partial clone git ends at the first object that it would have to fetch: then the rest is asked again.
+        """
+        answers: list[bytes] = []
+        while len(answers) < len(blobs):
+            asked = "\n".join(blobs[len(answers) :]).encode() + b"\n"
+            child = self.git.start("cat-file", "--batch-check=%(objecttype) %(objectsize)", stdin=asked, ok=(0, 128))
+            self.git.finish(child)
+            answers += child.output().splitlines()
+            if child.process.returncode:
+                if PROMISED not in child.errors:
+                    raise self.git.failure(child)
+                answers.append(b"absent")
+        return answers
 
     def _read(self, batch: Sequence[str], known: dict[str, tuple[int, int, str | None]]) -> None:
         from repocue.git import content

@@ -27,6 +27,7 @@ MAX_EVIDENCE: Final = 40
 """How many of the first paths can be explained."""
 _BEST_COMMITS: Final = 200
 _LEADERS: Final = 4 * MAX_PATHS
+_PRECISION: Final = 1e-9
 
 
 class Overlay(NamedTuple):
@@ -53,7 +54,6 @@ class Found(NamedTuple):
     states: dict[str, str]
     evidence: dict[str, Evidence]
     knows_a_word: bool
-    head_time_s: int
 
 
 class Units:
@@ -167,13 +167,16 @@ def _remove(ids: array[int], times: bytearray, dead: Sequence[int], state: bytea
     times[:] = bytes(uses for _, uses in kept)
 
 
-def find(database: Database, query: str, overlays: Sequence[Overlay], head_time_s: int | None = None) -> Found:
-    """The files that a question needs. Raises CacheDamaged where the index contradicts itself."""
+def find(database: Database, query: str, overlays: Sequence[Overlay], *, explain: bool = False) -> Found:
+    """The files that a question needs; with `explain` also why. Raises CacheDamaged where the index contradicts itself.
+
+    Ages are counted from the newest commit's own time, which is HEAD's or, where clocks disagree, a moment later.
+    """
     asked = dict(list(of_query(query).items())[:MAX_QUERY_WORDS])
     units = Units(database, overlays)
     files, commits = units.files, units.commits
     recent = store.newest_commits(database, ranking.RECENT_COMMITS)
-    now = head_time_s if head_time_s is not None else (recent[0].time_s if recent else 0)
+    now = recent[0].time_s if recent else 0
     in_files = fields(units, "files", files, {"content": asked, "definition": asked, "path": asked}) if asked else {}
     in_commits = fields(units, "commits", commits, {"message": asked})["message"] if asked else {}
 
@@ -222,7 +225,7 @@ def find(database: Database, query: str, overlays: Sequence[Overlay], head_time_
                 fused[unit] += ranking.W_CO_CHANGE * together[unit] / nearest
     order = ranking.best({unit: fused[unit] for unit in leaders if unit in names}, MAX_PATHS, kind, names)
     evidence = {}
-    for unit in order[:MAX_EVIDENCE]:
+    for unit in order[:MAX_EVIDENCE] if explain else ():
         words = {w for postings in in_files.values() for w, posting in postings.items() if unit in posting.ids}
         linked = [commit.oid for _, commit in matched[: ranking.BEST_COMMITS] if unit in touches[commit.oid].files]
         evidence[names[unit]] = Evidence(
@@ -231,7 +234,7 @@ def find(database: Database, query: str, overlays: Sequence[Overlay], head_time_
             sum(unit in touch.files for touch in lately if touch.age_days <= ranking.RECENCY_HALF_DAYS),
         )
     knows = bool(in_commits) or any(in_files.values())
-    return Found([names[unit] for unit in order], units.states, evidence, knows, now)
+    return Found([names[unit] for unit in order], units.states, evidence, knows)
 
 
 _PROSE = tuple(stem(word) for word in ("docs", "documentation", "documents", "readme", "changelog"))
@@ -239,11 +242,20 @@ _PROSE = tuple(stem(word) for word in ("docs", "documentation", "documents", "re
 
 def _leaders(scores: Mapping[int, float], kind: Sequence[int]) -> list[int]:
     """Those that the final order can begin with: the best by kind and score, with all that equal the last of them."""
-    keys = {unit: (kind[unit], -round(score, 9)) for unit, score in scores.items()}
-    if len(keys) <= _LEADERS:
-        return list(keys)
-    last = sorted(keys.values())[_LEADERS - 1]
-    return [unit for unit, key in keys.items() if key <= last]
+    groups: dict[int, list[int]] = {}
+    for unit in scores:
+        groups.setdefault(kind[unit], []).append(unit)
+    leaders: list[int] = []
+    for group in sorted(groups):
+        units = groups[group]
+        missing = _LEADERS - len(leaders)
+        if missing <= 0:
+            break
+        if len(units) > missing:
+            least = sorted(map(scores.__getitem__, units), reverse=True)[missing - 1] - _PRECISION
+            units = [unit for unit in units if scores[unit] >= least]
+        leaders += units
+    return leaders
 
 
 def _best(scores: Mapping[int, float], count: int) -> list[int]:

@@ -32,7 +32,7 @@ _BYTES_PER_WORD: Final = 7
 
 
 def find(
-    git: Git, query: str, changed: Sequence[search.Overlay], worktree: Worktree
+    git: Git, query: str, changed: Sequence[search.Overlay], worktree: Worktree, *, explain: bool = False
 ) -> tuple[search.Found, dict[str, Any]]:
     """The answer, and what it was made from. Raises GitFailed where git cannot even list the files."""
     with store.in_memory() as database:
@@ -43,7 +43,7 @@ def find(
             counts = None
         _fill(database, files, _sizes(git, files, counts or {}), counts or {})
         history = _history(git, database, worktree.is_shallow)
-        found = search.find(database, query, changed)
+        found = search.find(database, query, changed, explain=explain)
     left_out = ["definitions"]
     if counts is None:
         left_out.insert(0, "contents")
