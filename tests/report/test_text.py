@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import io
 
+import pytest
 from rich.console import Console
 
 from repocue.cli.report_text import report
@@ -37,6 +39,26 @@ def test_a_total_with_a_zero_of_version_3_behind_it_is_marked_too() -> None:
     found["agent_evidence"]["groups"][1]["metrics"]["total_tokens"]["ambiguous_zeros"] = 1
     assert "Estimated totals: tokens, total?" in text(found)
     assert "Estimated totals: tokens, total?" not in text(made.rich())
+
+
+@pytest.mark.parametrize("member", [field.name for field in dataclasses.fields(made.BASIC)])
+def test_no_two_groups_read_alike(member: str) -> None:
+    value = getattr(made.BASIC, member)
+    changed = value + 1 if isinstance(value, int) else "sha256:" + "0" * 64 if value is None else f"{value} other"
+    values = made.amounts(2000, 2000.0)
+    both = [
+        made.stored(number, made.pair(str(number), number, values, values, identity=identity))
+        for number, identity in enumerate((made.BASIC, dataclasses.replace(made.BASIC, **{member: changed})), start=1)
+    ]
+    shown = text(made.document(made.material(calibrations=both, opinions=()))).split("\ngroup-")[1:3]
+    first, second = (part.split("medians")[0].split(",", 1)[1] for part in shown)
+    assert first != second
+
+
+def test_a_break_even_over_some_pairs_says_of_how_many_a_part_is_unknown() -> None:
+    # Of the five pairs of the first group one has an estimated and one a missing total.
+    assert " of 3 pairs; of 2 more a part is not known." in text(made.rich())
+    assert "more a part is not known" not in text(made.exploratory())
 
 
 def test_a_break_even_count_is_not_rounded_away() -> None:

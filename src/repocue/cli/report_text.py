@@ -106,6 +106,7 @@ def _group(group: Document) -> Iterator[Any]:
         f" {identity['assisted']}, {identity['model']} at {identity['reasoning_effort']},"
         f" {identity['adapter']} {identity['adapter_version']}, report version {identity['report_version']}"
     )
+    yield _rest_of(identity)
     rows = [
         (
             _NAMES[name] + ("?" if one["ambiguous_zeros"] else ""),
@@ -125,7 +126,17 @@ def _group(group: Document) -> Iterator[Any]:
         yield f"Left out as estimates: {_several(left_out, 'value')}; the JSON form shows them, labelled."
     for name in _PROJECTED:
         yield _scenarios(group, name)
-        yield _break_even(group["break_even"][name])
+        yield _break_even(group["break_even"][name], len(group["pairs"]))
+
+
+def _rest_of(identity: Document) -> str:
+    """What else sets a group apart from one that its heading alone would not tell from it."""
+    text = identity["benchmark_text_sha256"]
+    return (
+        f"CLI {identity['cli_version'] or UNKNOWN}, tier {identity['service_tier'] or UNKNOWN}, {identity['sandbox']},"
+        f" {identity['benchmark_version']}{' with the text ' + text[:19] if text else ''},"
+        f" cue budget {identity['max_tokens']:,} tokens"
+    )
 
 
 def _scenarios(group: Document, name: str) -> Any:
@@ -149,15 +160,17 @@ def _scenarios(group: Document, name: str) -> Any:
     )
 
 
-def _break_even(found: Document) -> str:
+def _break_even(found: Document, pairs: int) -> str:
     if not found["of"]:
         return "Break-even: unavailable, a part of the total is not known."
+    # A count over the pairs with all parts must not read as one over all pairs.
+    unknown = f"; of {pairs - found['of']} more a part is not known" if found["of"] < pairs else ""
     if not found["finite"]:
-        return f"Break-even: none in any of {found['of']} pairs."
+        return f"Break-even: none in any of {_several(found['of'], 'pair')}{unknown}."
     several = _several(found["median"], "consumer")
     if found["min"] != found["max"]:
         several += f" (from {_number(found['min'])} to {_number(found['max'])})"
-    return f"Break-even, estimated: {several}, in {found['finite']} of {found['of']} pairs."
+    return f"Break-even, estimated: {several}, in {found['finite']} of {_several(found['of'], 'pair')}{unknown}."
 
 
 def _quality(document: Document) -> Iterator[Any]:
