@@ -242,6 +242,10 @@ def test_a_folder_without_sets_is_refused(scene: Scene) -> None:
     assert refused(scene, scene.sets).code == "evaluation.no-report-set"
 
 
+def test_a_set_without_a_name_is_named_as_that(scene: Scene) -> None:
+    assert refused(scene, "").message == "'' (an empty name) does not exist."
+
+
 def test_an_unknown_condition_is_refused(scene: Scene) -> None:
     scene.write()
     assert refused(scene, assisted="direct").code == "calibration.condition"

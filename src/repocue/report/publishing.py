@@ -37,7 +37,7 @@ def write(path: str, data: bytes) -> None:
         _sync(folder)
     except (OSError, ValueError) as error:
         reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
-        shown = os.fsencode(path).decode("utf-8", "backslashreplace")
+        shown = os.fsencode(path).decode("utf-8", "backslashreplace") or "'' (an empty name)"
         raise RepoCueError(f"the report could not be written to {shown}: {reason}", code="report.output") from error
 
 

@@ -174,4 +174,4 @@ def _read(path: str) -> bytes:
 def _shown(path: str) -> str:
     """A path in a message or document: valid, printable text whatever its bytes are."""
     text = os.fsencode(path).decode("utf-8", "backslashreplace")
-    return "".join(c if c.isprintable() else shown(c) for c in text)
+    return "".join(c if c.isprintable() else shown(c) for c in text) or "'' (an empty name)"
