@@ -18,7 +18,7 @@ MOST_TABLED: Final = 200
 
 AMBIGUOUS: Final = (
     "\N{DAGGER} A zero of report version 3 may stand for a counter that the agent's program left out; "
-    "it cannot be told from an observed one."
+    "it cannot be told from an observed one. Values made from such a zero are marked too."
 )
 
 DAGGER: Final = "\N{NARROW NO-BREAK SPACE}\N{DAGGER}"
