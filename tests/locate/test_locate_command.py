@@ -14,11 +14,11 @@ from typing import Any
 import pytest
 
 from repocue.contracts import reader
-from tests.support.repos import RepoBuilder, git
+from tests.support.repos import Entry, RepoBuilder, git
 
 Run = Callable[..., subprocess.CompletedProcess[bytes]]
 
-FILES = {
+FILES: dict[str, Entry] = {
     "README.md": "# The tide tables\n",
     "src/tide.py": (
         "class TideTable:\n    def predict_height(self, moon):\n        return moon\n\n\ndef unrelated():\n    pass\n"
@@ -223,3 +223,40 @@ def test_an_unborn_head_and_an_empty_repository_are_answered(tmp_path: Path, rep
     assert (document["paths"], document["basis"]) == ([], "unborn")
     (root / "later.py").write_text("def anything(): pass\n")
     assert named(locate(repocue, str(root), "anything")) == ["later.py"]
+
+
+def test_refreshes_along_branches_amends_and_rebases_answer_like_a_fresh_index(
+    root: str, repocue: Run, tmp_path: Path
+) -> None:
+    kept = ("--cache-dir", str(tmp_path / "kept"))
+    assert repocue("init", "--index", *kept, cwd=root).returncode == 0
+    forget = "git reflog expire --expire=now --all && git gc -q --prune=now"
+    deeds = [
+        "git checkout -q -b side && git mv src/moon.py src/luna.py && git commit -q -m 'Name the moon luna'",
+        "git checkout -q main && echo 'def ebb(): pass' > src/ebb.py && git add . && git commit -q -m 'Ebb of tides'",
+        "git checkout -q side && git rebase -q main",
+        "git commit -q --amend -m 'Call the moon luna, for its phases'",
+        f"git checkout -q --detach main && git branch -q -D side && {forget}",
+        "printf 'a\\tb\\n' > src/sun.py && git add src/sun.py",
+    ]
+    for number, deed in enumerate(deeds):
+        git(root, "-c", f"alias.do=!{deed}", "do")
+        assert repocue("refresh", *kept, cwd=root).returncode == 0
+        fresh = ("--cache-dir", str(tmp_path / f"fresh{number}"))
+        assert repocue("init", "--index", *fresh, cwd=root).returncode == 0
+        for query in ("phase of the moon", "ebb tide"):
+            asked = ("--explain", "--max-tokens", "900")
+            old = locate(repocue, root, query, *asked, *kept)
+            new = locate(repocue, root, query, *asked, *fresh)
+            assert [old.pop("snapshot"), new.pop("snapshot")] == [f"snapshot-{number + 2:06d}", "snapshot-000001"]
+            assert old == new
+
+
+def test_a_shallow_clone_says_so_and_answers(root: str, repocue: Run, tmp_path: Path) -> None:
+    clone = tmp_path / "shallow"
+    git(tmp_path, "clone", "-q", "--depth", "1", f"file://{root}", str(clone))
+    assert repocue("init", "--index", cwd=clone).returncode == 0
+    document = locate(repocue, str(clone), "predict the tide", "--explain", "--max-tokens", "700")
+    assert document["index"]["history"] == "shallow"
+    assert document["warnings"] == [{"code": "shallow-history"}]
+    assert named(document)[0] == "src/tide.py"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from repocue.domain.paths import raw
 from repocue.domain.state import Warning
-from repocue.errors import CacheError, RepositoryError
+from repocue.errors import CacheDamaged, CacheError, RepositoryError
 from repocue.locate import definitions, search
 from repocue.locate.extract import Extractor
 from repocue.locate.kinds import MAX_FILE_BYTES
@@ -26,8 +26,8 @@ EXPLAINED_DEFINITIONS: Final = 3
 
 NO_INDEX: Final = "index-missing"
 DAMAGED: Final = "index-damaged"
+BUSY: Final = "index-busy"
 BEHIND: Final = "index-behind"
-SHALLOW: Final = "history-shallow"
 UNAVAILABLE: Final = "history-unavailable"
 UNKNOWN_WORDS: Final = "query-words-unknown"
 NOT_READ: Final = "changes-not-read"
@@ -114,12 +114,12 @@ def locate(
         from repocue.locate import unindexed
 
         found, facts = unindexed.find(git, query, changed, worktree, explain=explain)
-        if not warnings or warnings[-1].code != DAMAGED:
+        if not warnings or warnings[-1].code not in (DAMAGED, BUSY):
             warnings.append(Warning(NO_INDEX))
     if not found.knows_a_word:
         warnings.append(Warning(UNKNOWN_WORDS))
-    if facts.get("history") in ("shallow", "unavailable"):
-        warnings.append(Warning(SHALLOW if facts["history"] == "shallow" else UNAVAILABLE))
+    if facts.get("history") == "unavailable":  # that it is shallow, the snapshot's own warnings say
+        warnings.append(Warning(UNAVAILABLE))
     paths = [{"path": name, "state": found.states[name]} if name in found.states else name for name in found.paths]
     evidence = _evidence(found, query, worktree) if explain else []
     return Answer(
@@ -146,8 +146,8 @@ def _from_index(
                     " WHERE coalesce(f.skipped, c.skipped) IS NOT NULL GROUP BY 1 ORDER BY 1"
                 )
             )
-    except CacheError:
-        warnings.append(Warning(DAMAGED))
+    except CacheError as error:
+        warnings.append(Warning(DAMAGED if isinstance(error, CacheDamaged) else BUSY))
         return None, {}
     if known["state"] != state:
         warnings.append(Warning(BEHIND))

@@ -211,7 +211,8 @@ class _Files:
         missing = sorted(
             blob
             for blob in wanted
-            if (row := run("SELECT skipped FROM contents WHERE blob = ?", (blob,))) is None or row[0] == "unread"
+            if (row := run("SELECT skipped FROM contents WHERE blob = ?", (blob,))) is None
+            or row[0] in ("unread", "absent")
         )
         known: dict[str, tuple[int, int, str | None]] = {}
         if not missing:

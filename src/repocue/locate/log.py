@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 MAX_COMMITS: Final = 15_000
 """The history that is read: the newest commits. Older ones weigh little, and 50 000 take git alone three seconds."""
+MAX_OUTPUT_BYTES: Final = 64 << 20
+"""Six times what 15 000 ordinary commits take; a history of more is not read at all, and that is said."""
 _FORMAT = "--format=%x00%m%H%x00%ct%x00%B%x00"
 
 
@@ -59,6 +61,7 @@ def read(git: Git, *revisions: str, limit: int = MAX_COMMITS, timeout_s: float =
             "diff.orderFile=/dev/null",
         ),
         timeout_s=timeout_s,
+        limit_bytes=MAX_OUTPUT_BYTES,
     )
     return parse(output)
 

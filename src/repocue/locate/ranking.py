@@ -29,7 +29,7 @@ W_HISTORY: Final = 1.0
 W_DEFINITION: Final = 0.5
 W_RECENCY: Final = 0.3
 """Only a tie-break beside the others, and all there is where no word is known."""
-W_CO_CHANGE: Final = 0.1
+W_CO_CHANGE: Final = 0.05
 """Little: the commits that match the question link most such files already."""
 
 BEST_COMMITS: Final = 60

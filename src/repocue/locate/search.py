@@ -237,7 +237,7 @@ def find(database: Database, query: str, overlays: Sequence[Overlay], *, explain
     return Found([names[unit] for unit in order], units.states, evidence, knows)
 
 
-_PROSE = tuple(stem(word) for word in ("docs", "documentation", "documents", "readme", "changelog"))
+_PROSE = tuple(stem(word) for word in ("documentation", "readme", "changelog"))  # not "docs", which commits begin with
 
 
 def _leaders(scores: Mapping[int, float], kind: Sequence[int]) -> list[int]:
