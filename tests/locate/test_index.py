@@ -212,3 +212,28 @@ def test_merges_empty_and_sweeping_commits_say_nothing(tmp_path: Path, env: dict
     with store.open_index(path, write=False) as database:
         assert database.all("SELECT touched FROM commits") == [(1,)]
         assert search.find(database, "moon", []).paths[0] == "f1.py"
+
+
+def test_a_blob_that_is_not_there_is_known_by_its_path_and_read_once_it_comes(
+    tmp_path: Path, env: dict[str, str]
+) -> None:
+    root = RepoBuilder(tmp_path / "r").commit("One", {"a.py": "moon\n"}).build()
+    Path(root, "gone.py").write_text("def quasar(): pass\n")
+    git(root, "add", "gone.py")
+    oid = git(root, "rev-parse", ":gone.py").decode().strip()
+    git(root, "commit", "-q", "-m", "Two")
+    loose = Path(root, ".git", "objects", oid[:2], oid[2:])
+    data = loose.read_bytes()
+    loose.chmod(0o600)
+    loose.unlink()
+    path = str(tmp_path / "i.db")
+    bring(path, root, env)
+    with store.open_index(path, write=False) as database:
+        assert database.all("SELECT skipped FROM contents WHERE blob = ?", (oid,)) == [("absent",)]
+        assert search.find(database, "gone", []).paths[0] == "gone.py"
+        assert not search.find(database, "quasar", []).knows_a_word
+    loose.write_bytes(data)
+    git(root, "mv", "gone.py", "here.py")
+    bring(path, root, env)
+    with store.open_index(path, write=False) as database:
+        assert search.find(database, "quasar", []).paths[0] == "here.py"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
@@ -260,3 +261,34 @@ def test_a_shallow_clone_says_so_and_answers(root: str, repocue: Run, tmp_path: 
     assert document["index"]["history"] == "shallow"
     assert document["warnings"] == [{"code": "shallow-history"}]
     assert named(document)[0] == "src/tide.py"
+
+
+def test_a_busy_index_is_not_waited_for_long_and_told_from_a_damaged_one(
+    root: str, repocue: Run, tmp_path: Path
+) -> None:
+    cache = tmp_path / "cache"
+    options = ("--cache-dir", str(cache))
+    assert repocue("init", "--index", *options, cwd=root).returncode == 0
+    (path,) = cache.rglob("locate.db")
+    other = sqlite3.connect(path, isolation_level=None)
+    try:
+        other.execute("BEGIN EXCLUSIVE")
+        document = locate(repocue, root, "predict the tide", *options)
+    finally:
+        other.close()
+    assert document["warnings"] == [{"code": "index-busy"}]
+    assert named(document)[0] == "src/tide.py"
+
+
+def test_a_read_only_cache_answers_too(root: str, repocue: Run, tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    options = ("--cache-dir", str(cache))
+    assert repocue("init", *options, cwd=root).returncode == 0
+    (folder,) = cache.iterdir()
+    folder.chmod(0o500)
+    try:
+        done = repocue("cue", "--view", "locate", "--query", "predict the tide", *options, cwd=root)
+    finally:
+        folder.chmod(0o700)
+    assert done.returncode == 0
+    assert named(json.loads(done.stdout))[0] == "src/tide.py"

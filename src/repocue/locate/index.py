@@ -16,7 +16,7 @@ from repocue.errors import CacheDamaged, GitFailed
 from repocue.git.process import PROMISED
 from repocue.locate import kinds, log
 from repocue.locate.extract import Extractor
-from repocue.locate.ranking import MAX_COMMIT_FILES, OTHER
+from repocue.locate.ranking import MAX_COMMIT_FILES
 from repocue.locate.words import Hashes, of_path
 from repocue.store import locate_index as store
 from repocue.store.lock import writer_lock
@@ -170,7 +170,7 @@ class _Files:
             length, definitions, by_content = read.get(blob) or self._content(blob)
             if skipped or by_content:
                 length = definitions = 0
-            kind = OTHER if skipped or by_content else kinds.kind_of(path)
+            kind = kinds.kind_where_skipped(path, skipped or by_content)
             unit = self.columns.add(kind, length, definitions, sum(of_path(path).values()))
             rows.append((unit, path, blob, skipped, store.path_hash(path)))
         self.database.run_many("INSERT INTO files VALUES (?, ?, ?, ?, ?)", rows)

@@ -39,6 +39,11 @@ def kind_of(path: str) -> int:
     return SOURCE if suffix in _SOURCE_SUFFIXES or (not suffix and "/bin/" in "/" + lower) else OTHER
 
 
+def kind_where_skipped(path: str, skipped: str | None) -> int:
+    """The kind of a file that is known by its path alone, for `skipped`; a huge or missing one may well be source."""
+    return kind_of(path) if skipped in (None, "huge", "absent") else OTHER
+
+
 def skipped_by_path(path: str) -> str | None:
     """`vendored` or `generated` where the path says so."""
     lower = path.lower()

@@ -79,10 +79,11 @@ class Units:
             if overlay.extract is None:
                 continue
             extract = overlay.extract
-            read = extract.skipped is None and kinds.skipped_by_path(overlay.path) is None
+            skipped = kinds.skipped_by_path(overlay.path) or extract.skipped
+            read = skipped is None
             path_words = of_path(overlay.path)
             unit = self.files.add(
-                kinds.kind_of(overlay.path) if read else ranking.OTHER,
+                kinds.kind_where_skipped(overlay.path, skipped),
                 extract.length if read else 0,
                 extract.definitions if read else 0,
                 sum(path_words.values()),

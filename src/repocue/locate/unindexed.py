@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from repocue.domain.paths import display
 from repocue.errors import GitFailed
-from repocue.locate import index, kinds, log, ranking, search
+from repocue.locate import index, kinds, log, search
 from repocue.locate.extract import Extractor
 from repocue.locate.words import Hashes, of_path, of_query
 from repocue.store import locate_index as store
@@ -121,7 +121,7 @@ def _fill(database: Database, files: dict[str, str], sizes: dict[str, int], coun
             skipped = "huge"
         words = of_path(path)
         unit = columns.add(
-            ranking.OTHER if skipped else kinds.kind_of(path),
+            kinds.kind_where_skipped(path, skipped),
             0 if skipped else size // _BYTES_PER_WORD,
             0,
             sum(words.values()),
