@@ -13,7 +13,7 @@ import pytest
 
 from repocue.errors import CacheDamaged
 from repocue.git.process import Git
-from repocue.locate import index, search
+from repocue.locate import commits, index, search
 from repocue.store import locate_index as store
 from tests.support.repos import RepoBuilder, git
 
@@ -94,8 +94,9 @@ def step(root: str, chance: random.Random) -> None:
 def test_after_any_history_it_answers_like_a_fresh_one(
     seed: int, tmp_path: Path, env: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name, value in {"MAX_LOOSE": 3, "MAX_SEGMENTS": 2, "_DEAD_ALLOWED": 6, "_BATCH_FILES": 2}.items():
-        monkeypatch.setattr(index, name, value)
+    for name, value in {"MAX_LOOSE": 3, "MAX_SEGMENTS": 2, "DEAD_ALLOWED": 6, "_BATCH": 2}.items():
+        monkeypatch.setattr(commits, name, value)
+    monkeypatch.setattr(index, "_BATCH_FILES", 2)
     chance = random.Random(seed)
     repo = RepoBuilder(tmp_path / "r")
     for number in range(3):

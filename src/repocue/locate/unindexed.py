@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from repocue.domain.paths import display
 from repocue.errors import GitFailed
-from repocue.locate import index, kinds, log, search
+from repocue.locate import kinds, log, search
+from repocue.locate.commits import Commits
 from repocue.locate.extract import Extractor
 from repocue.locate.words import Hashes, of_path, of_query
 from repocue.store import locate_index as store
@@ -142,7 +143,7 @@ def _history(git: Git, database: Database, is_shallow: bool) -> str:
     head = git.run("rev-parse", "-q", "--verify", "HEAD^{commit}", ok=(0, 1)).decode().strip()
     if not head:
         return "none"
-    commits = index.Commits(database, git, Extractor(), None)
+    commits = Commits(database, git, Extractor(), None)
     try:
         commits.take(log.read(git, head, limit=MAX_COMMITS, timeout_s=LOG_TIMEOUT_S))
     except GitFailed:
