@@ -53,6 +53,16 @@ def read(data: bytes) -> Iterator[Line]:
             yield Line(number, _object(raw, number))
 
 
+def type_of(line: Line) -> str:
+    """The event's type, which it must name once; raises StreamError."""
+    kind = line.event.get("type")
+    if not isinstance(kind, str):
+        raise StreamError(f"line {line.number} of the event stream has no type")
+    if "type" in line.event.repeated:
+        raise StreamError(f"line {line.number} of the event stream names its type twice")
+    return kind
+
+
 def repetitions(value: object) -> Iterator[str]:
     """The names of members that repeat anywhere inside `value`."""
     if isinstance(value, Members):

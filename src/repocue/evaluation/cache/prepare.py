@@ -21,7 +21,7 @@ from repocue.evaluation.cache import layout, sources, wire
 from repocue.evaluation.cache.limits import DEFAULT_LIMITS, CacheLimits
 from repocue.evaluation.shared import basis, files, isolation, manifest, task_cues
 from repocue.evaluation.shared import sources as shared_sources
-from repocue.evaluation.shared.processes import CommandRun, run_command
+from repocue.evaluation.shared.processes import CommandRun, run_repocue
 from repocue.evaluation.shared.publishing import Staging
 
 if TYPE_CHECKING:
@@ -184,11 +184,12 @@ def _freeze(
 
 
 def _run(given: Preparation, what: str, arguments: list[str], folder: str) -> CommandRun:
-    shared = ["--repository", os.fsdecode(given.worktree.root), "--cache-dir", given.cache_dir]
-    return run_command(
+    return run_repocue(
         what,
         given.command,
-        [*arguments, *shared, "--format", "json", "--quiet"],
+        arguments,
+        root=given.worktree.root,
+        cache_dir=given.cache_dir,
         environ=given.environ,
         cwd=folder,
         timeout_s=given.limits.child_s,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from repocue.cue.task.blocks import split_lines
 from repocue.errors import EvaluationError
 from repocue.evaluation.cache.limits import CacheLimits
-from repocue.evaluation.shared.sources import lines
 
 
 def check_bounds(cue: Mapping[str, Any], limits: CacheLimits) -> None:
@@ -30,7 +30,7 @@ def source_sizes(cue: Mapping[str, Any]) -> dict[str, int]:
         if source["id"] != block["path"]:
             first, last = source["id"][len(block["path"]) + len("#L") :].split("-L")
             begin = int(first) - block["first_line"]
-            text = b"".join(lines(text)[begin : int(last) - block["first_line"] + 1])
+            text = b"".join(split_lines(text)[begin : int(last) - block["first_line"] + 1])
         sizes[source["id"]] = len(text)
     return sizes
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -64,6 +65,33 @@ def run_command(
         started_at=rfc3339(ended.started_ms),
         duration_ms=ended.duration_ms,
         stdout=ended.stdout,
+    )
+
+
+def run_repocue(
+    what: str,
+    command: Sequence[str],
+    arguments: Sequence[str],
+    *,
+    root: bytes,
+    cache_dir: str,
+    environ: Mapping[str, str],
+    cwd: str,
+    timeout_s: float,
+    stdout_limit_bytes: int,
+    recorded_as: Mapping[str, str] | None = None,
+) -> CommandRun:
+    """`run_command` for RepoCue itself, on the repository at `root` with its cache in `cache_dir`; it answers JSON."""
+    shared = ("--repository", os.fsdecode(root), "--cache-dir", cache_dir)
+    return run_command(
+        what,
+        command,
+        (*arguments, *shared, "--format", "json", "--quiet"),
+        environ=environ,
+        cwd=cwd,
+        timeout_s=timeout_s,
+        stdout_limit_bytes=stdout_limit_bytes,
+        recorded_as=recorded_as,
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from repocue.contracts import canonical
+from repocue.cue.task.blocks import split_lines
 from repocue.errors import EvaluationError, RepoCueError
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def check_against(cue: Mapping[str, Any], observation: Observation, git: Git) ->
     for block in cue["blocks"]:
         data = head[block["path"]].data
         if block["id"] != block["path"]:
-            data = b"".join(lines(data)[block["first_line"] - 1 : block["last_line"]])
+            data = b"".join(split_lines(data)[block["first_line"] - 1 : block["last_line"]])
         if data != block["text"].encode():
             raise _changed(block["id"], "HEAD's bytes are others")
     return head[declaration["path"]].data
@@ -80,12 +81,6 @@ def check_selection(cue: Mapping[str, Any], task: Task, declaration: bytes) -> N
             code="evaluation.cue",
             hint="The cue executable must be this version of RepoCue.",
         )
-
-
-def lines(data: bytes) -> list[bytes]:
-    """The lines of some bytes, each up to and including its LF, and nothing else ends one."""
-    *ended, rest = data.split(b"\n")
-    return [line + b"\n" for line in ended] + ([rest] if rest else [])
 
 
 def _changed(path: str, why: str) -> RepoCueError:

@@ -18,7 +18,7 @@ from repocue.domain.paths import display
 from repocue.domain.times import rfc3339
 from repocue.errors import EvaluationError, UsageError
 from repocue.evaluation.shared import basis, files, isolation, manifest, sources
-from repocue.evaluation.shared.processes import CommandRun, run_command
+from repocue.evaluation.shared.processes import CommandRun, run_repocue
 from repocue.evaluation.shared.publishing import Staging
 from repocue.evaluation.task import benchmark as benchmarks
 from repocue.evaluation.task import cues, layout, prompt, schedule
@@ -261,11 +261,12 @@ def _warnings(given: Preparation, wanted: _Given) -> list[str]:
 
 
 def _run(given: Preparation, what: str, arguments: list[str], folder: str) -> CommandRun:
-    shared = ["--repository", os.fsdecode(given.worktree.root), "--cache-dir", given.cache_dir]
-    return run_command(
+    return run_repocue(
         what,
         given.command,
-        [*arguments, *shared, "--format", "json", "--quiet"],
+        arguments,
+        root=given.worktree.root,
+        cache_dir=given.cache_dir,
         environ=given.environ,
         cwd=folder,
         timeout_s=given.limits.child_s,

@@ -50,6 +50,21 @@ ZERO_ALONE: Final = "datum.value == 0 ? '0' : datum.label"
 """The label expression that writes zero without the prefix of the other labels."""
 
 
+def quantity(title: str, *, divisor: float) -> dict[str, Any]:
+    """The encoding of a quantity from zero on, along an axis that shows it in units of `divisor`."""
+    return {
+        "type": "quantitative",
+        "scale": {"zero": True, "nice": True},
+        "axis": {
+            "title": title,
+            "tickCount": 4,
+            "format": "~s" if divisor == 1 else "~r",
+            "labelOverlap": True,
+            "labelExpr": ZERO_ALONE,
+        },
+    }
+
+
 class Area(NamedTuple):
     """A chart's size in CSS pixels: the plot and its margins."""
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from repocue.domain.measurement import ESTIMATED, NOT_OBSERVED
 from repocue.domain.statistics import number
-from repocue.report.html.drawing import ZERO_ALONE, Area, draw
+from repocue.report.html.drawing import Area, draw, quantity
 from repocue.report.html.figure import Figure, Mark
 from repocue.report.html.metrics import Metric
 from repocue.report.html.numbers import Axis, axis, times
@@ -74,17 +74,7 @@ def _dumbbells(pairs: Sequence[Pair], metric: Metric, identifier: str, title: st
         "sort": None,
         "axis": {"title": None, "grid": False, "labelOverlap": False},
     }
-    x: dict[str, Any] = {
-        "type": "quantitative",
-        "scale": {"zero": True, "nice": True},
-        "axis": {
-            "title": shown.title,
-            "tickCount": 4,
-            "format": "~s" if shown.divisor == 1 else "~r",
-            "labelOverlap": True,
-            "labelExpr": ZERO_ALONE,
-        },
-    }
+    x = quantity(shown.title, divisor=shown.divisor)
     if not any(values):
         x["scale"] = {"domain": [0, 1]}
     layers: list[dict[str, Any]] = []

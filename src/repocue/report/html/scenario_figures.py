@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from repocue.domain.measurement import ESTIMATED, NOT_OBSERVED
-from repocue.report.html.drawing import ZERO_ALONE, Area, draw
+from repocue.report.html.drawing import Area, draw, quantity
 from repocue.report.html.figure import Cell, Figure, Mark, Table
 from repocue.report.html.metrics import Metric
 from repocue.report.html.numbers import axis, exact, human, signed, times
@@ -87,17 +87,7 @@ def saving_figure(group: Mapping[str, Any], metric: Metric, identifier: str) -> 
         "sort": None,
         "axis": {"title": "consumers", "grid": False, "titleX": 20 - area.left},
     }
-    x: dict[str, Any] = {
-        "type": "quantitative",
-        "scale": {"zero": True, "nice": True},
-        "axis": {
-            "title": shown.title,
-            "tickCount": 4,
-            "format": "~s" if shown.divisor == 1 else "~r",
-            "labelOverlap": True,
-            "labelExpr": ZERO_ALONE,
-        },
-    }
+    x = quantity(shown.title, divisor=shown.divisor)
     if all(row[key] == 0 for row in values for key in ("min", "max")):
         x["scale"] = {"domain": [-1, 1]}
     layers: list[dict[str, Any]] = [

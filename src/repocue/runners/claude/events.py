@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from repocue.runners.claude import usage as claude_usage
 from repocue.runners.findings import Finding, grouped, info, one_line, warning, writable
-from repocue.runners.jsonl import Line, Members, StreamError, read, repetitions
+from repocue.runners.jsonl import Line, Members, StreamError, read, repetitions, type_of
 from repocue.runners.observed import SHELL, AgentCommand, AgentStream
 from repocue.runners.usage import UsageEvent
 
@@ -96,11 +96,7 @@ def failure(data: bytes) -> str | None:
 
 def _take(run: _Run, line: Line) -> None:
     event, number = line.event, line.number
-    kind = event.get("type")
-    if not isinstance(kind, str):
-        raise StreamError(f"line {number} of the event stream has no type")
-    if "type" in event.repeated:
-        raise StreamError(f"line {number} of the event stream names its type twice")
+    kind = type_of(line)
     if kind == "system":
         _take_system(run, event, number)
         return
